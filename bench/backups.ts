@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { spoolsIn } from '../src/adapters/files/spool.ts'
-import { capture } from '../src/features/operating/backups/capture.ts'
+import { rebuildDerived } from '../src/database/moving/rows.queries.ts'
+import { type CaptureProgress, capture } from '../src/features/operating/backups/capture.ts'
 import { readManifest } from '../src/features/operating/backups/manifest.ts'
 import { Structure } from '../src/features/operating/backups/structure.ts'
 import { KiB, MiB } from '../src/kernel/units.ts'
@@ -13,9 +14,10 @@ import { openBackupRoom } from '../src/main/backup-vault.ts'
 import { openEngines, realEnvironment } from '../src/main/engines.ts'
 import { openLog } from '../src/main/log.ts'
 import { run } from '../src/main/run.ts'
-import { readSettings } from '../src/main/settings/rules.ts'
+import { readSettings, type Settings } from '../src/main/settings/rules.ts'
 import { NumberedBlobs, publishNumbered } from './numbered-files.ts'
 import { installed, makeFolder } from './processes.ts'
+import { onEngines } from './scale-site.ts'
 import { aligned, shown } from './table.ts'
 
 type Environment = Readonly<Record<string, string>>
@@ -58,7 +60,7 @@ export const measureBackups = async (files: number): Promise<void> => {
   await alternately('restored', ({ restore }) => restore())
   console.log(`\n${files} files of 64 KiB, ${Math.ceil(files / 100)} of 4 MiB`)
   console.log(aligned(lines).concat('\n'))
-  await measureGenerated(files * 10)
+  await measureGenerated(files * 10, ['sqlite'])
 }
 
 interface Way {
@@ -125,35 +127,51 @@ const store = async (settings: Environment, name: string, files: number): Promis
  * Points of generated files, each with a content of its own, which is its number: so that no disk is measured but that
  * of the vault. One more is published between two points.
  */
-export const measureGenerated = async (files: number): Promise<void> => {
-  const settings = readSettings({
-    SVC_DATA_DIR: await makeFolder('generated'),
-    SVC_BACKUP_VAULT: `file:${await makeFolder('generated-vault')}`,
+export const measureGenerated = (files: number, engines: readonly string[]): Promise<void> =>
+  onEngines(engines, async (engine, settings) => {
+    const vault = { SVC_BACKUP_VAULT: `file:${await makeFolder('generated-vault')}` }
+    await measurePoints(engine, files, readSettings({ ...(await settings()), ...vault }))
   })
+
+const measurePoints = async (engine: string, files: number, settings: Settings): Promise<void> => {
   const stack = new AsyncDisposableStack()
   const engines = await openEngines(settings, await openLog('error'), realEnvironment, stack)
   const store = new NumberedBlobs()
   const filling = performance.now()
   await publishNumbered(engines.database, store, files)
+  await engines.database.patient.transaction((tx) => rebuildDerived(tx, engines.database.engine))
   console.log(`… published after ${shown((performance.now() - filling) / 1000)} s`)
   const room = await openBackupRoom(settings)
-  const lines = [[`${files} files, generated`, 's', 'MiB new', 'MiB of memory', 'ms without a round for others']]
-  const free = { isDamaged: () => false, goOn: () => {}, told: () => {} }
+  const lines = [
+    [
+      `${files} files, generated, ${engine}`,
+      's',
+      's of rows',
+      'MiB new',
+      'MiB of memory',
+      'ms without a round for others',
+    ],
+  ]
   let before: string | null = null
   for (const what of ['first point', 'one more', 'one more']) {
     const began = performance.now()
+    let rowsBehind = 0
+    const told = ({ phase }: CaptureProgress): void => {
+      if (phase === 'plan') rowsBehind = performance.now()
+    }
     const way = { room, spool: spoolsIn(settings.dataDir), program: 'bench', pace: async () => {} }
     const deps = { ...engines, ...way, database: engines.database.patient, store }
     const peak = watchMemory()
     const rounds = monitorEventLoopDelay({ resolution: 1 })
     rounds.enable()
-    const { id, newBytes, blobs } = await capture(deps, { ...free, id: randomUUID(), before })
+    const wish = { id: randomUUID(), before, isDamaged: () => false, goOn: () => {}, told }
+    const { id, newBytes, blobs } = await capture(deps, wish)
     await new Structure(room).check(await readManifest(room.vault, id))
     rounds.disable()
     if (blobs.count !== store.count) throw new Error(`the point has ${blobs.count} files instead of ${store.count}`)
-    const figures = [(performance.now() - began) / 1000, newBytes / MiB, peak(), rounds.max / 1e6]
-    lines.push([what, ...figures.map(shown)])
-    console.log(`… ${what} after ${figures.map(shown)[0]} s`)
+    const seconds = [performance.now() - began, rowsBehind - began].map((ms) => shown(ms / 1000))
+    lines.push([what, ...seconds, ...[newBytes / MiB, peak(), rounds.max / 1e6].map(shown)])
+    console.log(`… ${what} after ${seconds[0]} s`)
     before = id
     await publishNumbered(engines.database, store, 1)
   }

@@ -38,18 +38,19 @@ const contentBytes = 64
 const contentOf = (number: number): Buffer => Buffer.from(`${number}`.padStart(contentBytes, '0'))
 
 /**
- * Publishes so many numbers more, as the rows that publishing leaves. The database, which is SQLite, makes them of the
- * names alone: six million rows that come one by one take minutes.
+ * Publishes so many numbers more, as the rows that publishing leaves. The database makes them of what they are called
+ * alone: six million rows that come one by one take minutes.
  */
 export const publishNumbered = async (database: Database, store: NumberedBlobs, count: number): Promise<void> => {
   for (let left = count; left > 0; left -= numbersAtOnce) {
-    const numbers = JSON.stringify(Array.from({ length: Math.min(left, numbersAtOnce) }, () => store.add()))
+    const numbers = JSON.stringify(Array.from({ length: Math.min(left, numbersAtOnce) }, () => named(store.add())))
+    const from =
+      database.engine === 'sqlite'
+        ? sql`select ${columns(sql`value`)} from json_each(${numbers})`
+        : sql`select ${columns(sql`value`)} from jsonb_array_elements(${numbers}::jsonb)`
     await database.transaction(
       async (tx) => {
-        for (const insert of inserts(timestamp(Date.now())))
-          await sql`${insert} from (select value->>0 as number, value->>1 as sha256, value->>2 as generation from json_each(${numbers}))`.execute(
-            tx,
-          )
+        for (const insert of inserts(timestamp(Date.now()))) await sql`${insert} from (${from}) as n`.execute(tx)
       },
       { durability: 'relaxed' },
     )
@@ -58,22 +59,34 @@ export const publishNumbered = async (database: Database, store: NumberedBlobs, 
 
 const numbersAtOnce = 20_000
 
+const named = ([number, sha256, generation]: readonly [number, string, string]) => [
+  number + 1,
+  sha256,
+  generation,
+  `01900000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`,
+  `service-${number}.tar.gz`,
+  `teams/${number % 12}/builds/${Math.floor(number / 100)}/service-${number}.tar.gz`,
+]
+
+const columns = (value: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`cast(${value}->>0 as bigint) as number, ${value}->>1 as sha256, ${value}->>2 as generation,
+    ${value}->>3 as id, ${value}->>4 as name, ${value}->>5 as path`
+
 const inserts = (at: string): readonly RawBuilder<unknown>[] => {
-  const id = sql`printf('01900000-0000-7000-8000-%012x', number)`
-  const path = sql`printf('teams/%d/builds/%d/service-%d.tar.gz', number % 12, number / 100, number)`
   const size = sql.lit(contentBytes)
+  const now = sql.lit(at)
   return [
     sql`insert into blobs (sha256, size, state, stored_at, generation, inline)
-      select sha256, ${size}, 'stored', ${at}, generation, 0`,
+      select sha256, ${size}, 'stored', ${now}, generation, 0`,
     sql`insert into claims (id, repository, holder, sha256, size, state)
-      select ${id}, 'releases', 'artifact', sha256, ${size}, 'live'`,
+      select id, 'releases', 'artifact', sha256, ${size}, 'live'`,
     sql`insert into artifacts
         (id, repository, name, size, sha256, labels, metadata, created_at, expires_at, published_at)
-      select ${id}, 'releases', printf('service-%d.tar.gz', number), ${size}, sha256, '["ci"]', '{}', ${at}, ${at}, ${at}`,
+      select id, 'releases', name, ${size}, sha256, '["ci"]', '{}', ${now}, ${now}, ${now}`,
     sql`insert into asset_revisions (repository, path, revision, artifact_id, actor, created_at)
-      select 'releases', ${path}, 1, ${id}, 'bench', ${at}`,
-    sql`insert into assets (repository, path, revision, artifact_id) select 'releases', ${path}, 1, ${id}`,
+      select 'releases', path, 1, id, 'bench', ${now}`,
+    sql`insert into assets (repository, path, revision, artifact_id) select 'releases', path, 1, id`,
     sql`insert into journal (repository, sequence, action, artifact_id, detail, actor, occurred_at)
-      select 'releases', number + 1, 'artifact.publish', ${id}, null, 'bench', ${at}`,
+      select 'releases', number, 'artifact.publish', id, null, 'bench', ${now}`,
   ]
 }

@@ -11,6 +11,7 @@ import { openBackupRoom } from '../../src/main/backup-vault.ts'
 import type { Engines, Environment } from '../../src/main/engines.ts'
 import { findPointFor, manifestsOf, restoreFrom } from '../../src/main/restoring.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
+import type { OpenSpool } from '../../src/ports/spool.ts'
 import type { TestEngine } from './engines.ts'
 import { type Place, withPartsOf } from './moving.ts'
 
@@ -28,6 +29,9 @@ export const removeVault = async (url: string): Promise<void> => {
 /** `more`: other settings; with a recipient, it is to be written to. */
 export const roomOf = (url: string, more: Readonly<Record<string, string>> = {}): Promise<Room> =>
   openBackupRoom(readSettings({ SVC_BACKUP_VAULT: url, ...more }), { writes: 'SVC_BACKUP_RECIPIENT' in more })
+
+/** Where what is new of a database waits for the vault. */
+export const spoolBeside = ({ dataDir }: Pick<Place, 'dataDir'>): OpenSpool => spoolsIn(dataDir)
 
 let agents = 0
 
@@ -50,7 +54,7 @@ export const withAgent = <T>(
         ...engines,
         timers: timers ?? engines.timers,
         room: room ?? (await roomOf(url)),
-        spool: spoolsIn(place.dataDir),
+        spool: spoolBeside(place),
         holder: `agent ${++agents}`,
         program: 'test',
         pace: async () => {},

@@ -10,10 +10,11 @@ export type RowValue = string | number | null | Uint8Array
 
 /**
  * Whatever a pending upload alone holds stays with it. What waits for reclaim goes along, so that its end is told
- * there.
+ * there. Most are held by none that is pending, which are few, and nothing else has to be looked up for those.
  */
 const blobGoesAlong = (table: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`(exists (select 1 from claims where claims.sha256 = ${table}.sha256 and claims.state <> 'pending')
+  sql`(${table}.sha256 not in (select coalesce(sha256, '') from claims where state = 'pending')
+    or exists (select 1 from claims where claims.sha256 = ${table}.sha256 and claims.state <> 'pending')
     or exists (select 1 from reclaim_candidates where reclaim_candidates.sha256 = ${table}.sha256))`
 
 /** Which rows go along, where not all do. */

@@ -41,6 +41,8 @@ export const backupBlobsAtOnce = 4
 export const packedBlobsAtOnce = 8
 /** Compressing and decompressing give pieces of this size: many small ones cost more than the work. */
 export const codingPieceBytes = 256 * KiB
+/** Files of a folder whose length is looked up at once. */
+export const backupFilesLookedUpAtOnce = 16
 /** What was copied is written down after so many files or bytes: what a crash makes a later run read again at most. */
 export const indexEntriesMax = 1_024
 export const indexBytesMax = GiB

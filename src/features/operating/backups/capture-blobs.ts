@@ -13,6 +13,7 @@ import type { VaultName } from '../../../ports/vault-name.ts'
 import { ChunkWriter, type KnownChunks } from './chunks.ts'
 import { fileText } from './contents.ts'
 import { type CopyDeps, copyBlob, Pack, type ReadBlob, readSmall, SourceDamaged } from './copy-blobs.ts'
+import type { Stored } from './data-files.ts'
 import { type Entry, entryText } from './entries.ts'
 import { IndexWriter } from './indexes.ts'
 import { KnownEntries } from './known-entries.ts'
@@ -30,10 +31,10 @@ interface BlobDeps extends CopyDeps {
   readonly reach: ReachFaultPoint
   /** Throws where it is to stop. */
   readonly goOn: () => void
-  /** Every stored blob of the point, in the order of digests; read twice. */
-  readonly blobs: () => AsyncIterable<NamedBlob>
-  /** What is known to be in the vault already, each list in the order of digests; read twice. */
-  readonly known: () => readonly AsyncIterable<Entry>[]
+  /** Every stored blob of the point, in the order of digests, in pages; read twice. */
+  readonly blobs: () => AsyncIterable<readonly NamedBlob[]>
+  /** What is known to be in the vault already, each list in the order of digests, in pages; read twice. */
+  readonly known: () => readonly AsyncIterable<readonly Entry[]>[]
   readonly chunks: KnownChunks
   readonly counted: (done: Counted) => void
 }
@@ -51,26 +52,53 @@ export interface Plan {
 export const planBlobs = async ({ blobs, known, goOn }: BlobDeps): Promise<Plan> => {
   const plan = { blobs: 0, bytes: 0, missingBytes: 0 }
   const entries = new KnownEntries(known())
-  const live = new Map<VaultName, { wanted: number; bytes: number }>()
-  for await (const blob of blobs()) {
-    if (++plan.blobs % 1_000 === 0) goOn()
-    plan.bytes += blob.bytes
-    const [entry] = await entries.of(blob.digest)
-    if (entry === undefined) plan.missingBytes += blob.bytes
-    else if (isPacked(entry)) {
-      const pack = live.get(entry.stored.name) ?? { wanted: 0, bytes: 0 }
-      // How long a pack is before it was compressed shows in the offsets of what is in it.
-      pack.bytes = Math.max(pack.bytes, entry.offset + entry.bytes)
-      pack.wanted += entry.bytes
-      live.set(entry.stored.name, pack)
+  const packs = new WantedOfPacks()
+  for await (const page of blobs()) {
+    goOn()
+    for (const blob of page) {
+      plan.blobs += 1
+      plan.bytes += blob.bytes
+      const [entry] = await entries.of(blob.digest)
+      if (entry === undefined) plan.missingBytes += blob.bytes
+      else packs.want(entry)
     }
   }
-  const sparse = new Set<VaultName>()
-  for (const [name, { wanted, bytes }] of live) if (wanted * 100 < bytes * packLivePercentMin) sparse.add(name)
-  return { ...plan, sparse }
+  return { ...plan, sparse: packs.sparse() }
 }
 
-const isPacked = ({ stored }: Entry): boolean => formOf(stored.name).kind === 'pack'
+interface WantedOfPack {
+  wanted: number
+  bytes: number
+}
+
+/** How much of each pack is wanted. */
+class WantedOfPacks {
+  readonly #packs = new Map<VaultName, WantedOfPack>()
+  /** That of the entry before, which most often is that of the next one. */
+  #stored: Stored | null = null
+  #pack: WantedOfPack | null = null
+
+  want({ offset, bytes, stored }: Entry): void {
+    if (stored !== this.#stored) {
+      this.#stored = stored
+      this.#pack = isPack(stored) ? (this.#packs.get(stored.name) ?? { wanted: 0, bytes: 0 }) : null
+      if (this.#pack !== null) this.#packs.set(stored.name, this.#pack)
+    }
+    if (this.#pack === null) return
+    // How long a pack is before it was compressed shows in the offsets of what is in it.
+    this.#pack.bytes = Math.max(this.#pack.bytes, offset + bytes)
+    this.#pack.wanted += bytes
+  }
+
+  /** Those of which too little is. */
+  sparse(): ReadonlySet<VaultName> {
+    const sparse = new Set<VaultName>()
+    for (const [name, { wanted, bytes }] of this.#packs) if (wanted * 100 < bytes * packLivePercentMin) sparse.add(name)
+    return sparse
+  }
+}
+
+const isPack = ({ name }: Stored): boolean => formOf(name).kind === 'pack'
 
 export interface CapturedBlobs {
   readonly contents: ChunkWriter
@@ -117,6 +145,8 @@ class Run {
   readonly #index: IndexWriter
   /** How long the packs are that were come upon; null for one that is not there. */
   readonly #packs = new Map<VaultName, number | null>()
+  /** The last file that was found usable: what comes next is most often in the same pack. */
+  #sound: Stored | null = null
   readonly #faults: string[] = []
   #pack = new Pack()
   /** The pack before, while it is written. */
@@ -194,10 +224,13 @@ class Run {
   /** The first entry whose file is there with its length, undamaged and worth keeping. */
   async #usable(entries: readonly Entry[], lying: ReadonlyMap<VaultName, number>): Promise<Entry | null> {
     for (const entry of entries) {
+      if (entry.stored === this.#sound) return entry
       const { name, bytes } = entry.stored
       if (this.#deps.isDamaged(name) || this.#sparse.has(name)) continue
-      const there = isPacked(entry) ? await this.#packSize(name) : (lying.get(name) ?? null)
-      if (there === bytes) return entry
+      const there = isPack(entry.stored) ? await this.#packSize(name) : (lying.get(name) ?? null)
+      if (there !== bytes) continue
+      this.#sound = entry.stored
+      return entry
     }
     return null
   }
@@ -292,18 +325,18 @@ class Run {
 }
 
 /** Blobs together by the part that they lie in. */
-async function* byPart(blobs: AsyncIterable<NamedBlob>): AsyncGenerator<readonly [string, NamedBlob[]]> {
+async function* byPart(pages: AsyncIterable<readonly NamedBlob[]>): AsyncGenerator<readonly [string, NamedBlob[]]> {
   let together: NamedBlob[] = []
   let part = ''
-  for await (const blob of blobs) {
-    const next = blob.digest.slice(0, 2)
-    if (next !== part && together.length > 0) {
-      yield [part, together]
-      together = []
+  for await (const page of pages)
+    for (const blob of page) {
+      if (!blob.digest.startsWith(part) && together.length > 0) {
+        yield [part, together]
+        together = []
+      }
+      if (together.length === 0) part = blob.digest.slice(0, 2)
+      together.push(blob)
     }
-    part = next
-    together.push(blob)
-  }
   if (together.length > 0) yield [part, together]
 }
 

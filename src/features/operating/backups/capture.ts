@@ -13,14 +13,14 @@ import { type Counted, captureBlobs, planBlobs } from './capture-blobs.ts'
 import { captureRows } from './capture-rows.ts'
 import { byData, type Chunk } from './chunks.ts'
 import { BackupLocked } from './coding.ts'
-import { contentsOf } from './contents.ts'
+import { pagesOfContents } from './contents.ts'
 import { BackupDamaged, type Room } from './data-files.ts'
 import { beginVault } from './identity.ts'
 import { entriesOfIndexes } from './indexes.ts'
 import { pointName } from './layout.ts'
 import { indexesIn } from './lying.ts'
 import { chunksOf, type Manifest, type ManifestContent, manifestText, readManifest } from './manifest.ts'
-import { namedBlobs } from './named-blobs.ts'
+import { pagesOfNamedBlobs } from './named-blobs.ts'
 import { firstTryAt } from './naming.ts'
 
 export interface CaptureDeps extends HoldDeps {
@@ -89,12 +89,14 @@ const write = async (deps: CaptureDeps, wish: CaptureWish): Promise<ManifestCont
     ...naming,
     goOn,
     chunks,
-    blobs: () => namedBlobs(room, tables),
+    blobs: () => pagesOfNamedBlobs(room, tables),
     known: () => [
       readable(room, before?.contents ?? []),
-      entriesOfIndexes(
-        room,
-        young.map(({ name }) => name),
+      onePage(
+        entriesOfIndexes(
+          room,
+          young.map(({ name }) => name),
+        ),
       ),
     ],
     counted: tell,
@@ -142,16 +144,15 @@ const manifestBefore = async (room: Room, vault: string, id: string | null): Pro
   }
 }
 
-/** The entries of a list as far as it can be read: what is behind a damaged chunk is found in none, and copied anew. */
-async function* readable(room: Room, chunks: readonly Chunk[]): ReturnType<typeof contentsOf> {
-  for (const chunk of chunks) {
-    try {
-      yield* contentsOf(room, [chunk])
-    } catch (error) {
-      // Another service wrote it, or the key of this one was lost.
-      if (!(error instanceof BackupDamaged || error instanceof BackupLocked)) throw error
-    }
-  }
+/** The entries of a list as far as it can be read: what a damaged chunk names is found in none, and copied anew. */
+const readable = (room: Room, chunks: readonly Chunk[]): ReturnType<typeof pagesOfContents> =>
+  pagesOfContents(room, chunks, (error) => {
+    // Another service wrote it, or the key of this one was lost.
+    if (!(error instanceof BackupDamaged || error instanceof BackupLocked)) throw error
+  })
+
+async function* onePage<T>(entries: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
+  for await (const entry of entries) yield [entry]
 }
 
 const refuseUnlessRoomFor = async ({ vault }: Room, bytes: number): Promise<void> => {

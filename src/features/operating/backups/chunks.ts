@@ -80,10 +80,9 @@ export class ChunkCutter {
     this.#take = take
   }
 
-  /** `marks`: what the boundary goes by, where that is not the whole line. */
-  async add(line: string, marks: string = line): Promise<void> {
-    await this.#rounds.next()
-    if (this.#push(line, marks)) await this.end()
+  /** `marks`: what the boundary goes by, where that is not the whole line. Null where nothing is to be waited for. */
+  add(line: string, marks: string = line): Promise<void> | null {
+    return this.#push(line, marks) ? this.end() : this.#rounds.next()
   }
 
   /** The same of many lines, which go by themselves: for millions of them, of which few end a chunk. */
@@ -142,8 +141,8 @@ export class ChunkWriter {
     })
   }
 
-  /** `marks`: what the boundary goes by, where that is not the whole line. */
-  add(line: string, marks: string = line): Promise<void> {
+  /** `marks`: what the boundary goes by, where that is not the whole line. Null where nothing is to be waited for. */
+  add(line: string, marks: string = line): Promise<void> | null {
     return this.#cutter.add(line, marks)
   }
 
@@ -225,6 +224,40 @@ export const linesOf = async (room: Room, chunk: Chunk): Promise<string[]> => {
   if (linesIn(text, chunk.lines) !== chunk.lines)
     throw new BackupDamaged('damaged', stored.name, `the manifest says that it has ${chunk.lines} lines`)
   return text.toString().split('\n').slice(0, -1)
+}
+
+/**
+ * The lines of chunks, one after another; the next one is read while one is looked at. `unreadable` is told why one
+ * cannot be read, and throws, or it is left out.
+ */
+export async function* linesAhead(
+  room: Room,
+  chunks: Iterable<Chunk>,
+  unreadable?: (error: unknown) => void,
+): AsyncGenerator<{ readonly chunk: Chunk; readonly lines: readonly string[] }> {
+  const read = async (chunk: Chunk) => {
+    try {
+      return { chunk, lines: await linesOf(room, chunk) }
+    } catch (error) {
+      if (unreadable === undefined) throw error
+      unreadable(error)
+      return { chunk, lines: [] }
+    }
+  }
+  let next: ReturnType<typeof read> | null = null
+  try {
+    for (const chunk of chunks) {
+      const coming = read(chunk)
+      // Said when it is its turn.
+      coming.catch(() => {})
+      const now = next
+      next = coming
+      if (now !== null) yield await now
+    }
+    if (next !== null) yield await next
+  } finally {
+    await next?.catch(() => {})
+  }
 }
 
 /** Counts no further than one above `most`: who made the text may have made millions. */

@@ -1,19 +1,38 @@
 import { toSha256 } from '../../../kernel/digest.ts'
 import { toVaultName } from '../../../ports/vault-name.ts'
-import { type Chunk, linesOf, storedChunk } from './chunks.ts'
+import { type Chunk, linesAhead, storedChunk } from './chunks.ts'
 import { BackupDamaged, type Room, type Stored } from './data-files.ts'
-import { type Entry, entryOf } from './entries.ts'
+import { type Entry, EntryReader } from './entries.ts'
 import type { ManifestContent } from './manifest.ts'
 import { Rounds } from './rounds.ts'
 
 /** Where the blobs of a point are, in the order of their digests. */
 export async function* contentsOf(room: Room, chunks: readonly Chunk[]): AsyncGenerator<Entry> {
+  for await (const page of pagesOfContents(room, chunks)) yield* page
+}
+
+/** The same, those of a chunk together. `unreadable` is told why one cannot be read, and throws, or it is left out. */
+export async function* pagesOfContents(
+  room: Room,
+  chunks: readonly Chunk[],
+  unreadable?: (error: unknown) => void,
+): AsyncGenerator<Entry[]> {
   const rounds = new Rounds()
-  for (const chunk of chunks)
-    for (const line of await linesOf(room, chunk)) {
-      await rounds.next()
-      yield readIn(chunk, () => entryOf(line))
+  const reader = new EntryReader()
+  for await (const { chunk, lines } of linesAhead(room, chunks, unreadable)) {
+    const page: Entry[] = []
+    try {
+      for (const line of lines) {
+        await rounds.next()
+        page.push(readIn(chunk, () => reader.read(line)))
+      }
+    } catch (error) {
+      if (unreadable === undefined) throw error
+      unreadable(error)
+      continue
     }
+    yield page
+  }
 }
 
 /** What a line says. {@link BackupDamaged} where it says nothing. */
@@ -41,12 +60,13 @@ export async function* filesOf(
   for (const chunk of manifest.contents) yield storedChunk(chunk)
   for (const chunk of manifest.files) yield storedChunk(chunk)
   const rounds = new Rounds()
-  for (const chunk of manifest.encrypted ? manifest.files : manifest.contents) {
-    if (skip(chunk)) continue
+  const reader = new EntryReader()
+  const lists = (manifest.encrypted ? manifest.files : manifest.contents).values().filter((chunk) => !skip(chunk))
+  for await (const { chunk, lines } of linesAhead(room, lists)) {
     let last: Stored | null = null
-    for (const line of await linesOf(room, chunk)) {
+    for (const line of lines) {
       await rounds.next()
-      const stored = readIn(chunk, () => (manifest.encrypted ? fileOf(line) : entryOf(line).stored))
+      const stored = readIn(chunk, () => (manifest.encrypted ? fileOf(line) : reader.read(line).stored))
       if (stored.name !== last?.name) yield stored
       last = stored
     }

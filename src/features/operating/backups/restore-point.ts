@@ -5,7 +5,7 @@ import { entriesAheadMax } from '../../../kernel/limits/backups.ts'
 import type { Restorable, RestorableTable } from '../moving/restorable.ts'
 import { refuseUnlessStoreTakes } from '../moving/restore-blobs.ts'
 import { linesOf, rowIn } from './chunks.ts'
-import { contentsOf } from './contents.ts'
+import { pagesOfContents } from './contents.ts'
 import type { Room } from './data-files.ts'
 import type { Entry } from './entries.ts'
 import { KnownEntries } from './known-entries.ts'
@@ -34,7 +34,7 @@ export const restorablePoint = (room: Room, manifest: Manifest): Restorable => {
     counted: manifest.blobs,
     tables,
     async *blobs() {
-      const entries = new KnownEntries([contentsOf(room, manifest.contents)])
+      const entries = new KnownEntries([pagesOfContents(room, manifest.contents)])
       for await (const blob of namedBlobs(room, manifest.tables)) {
         const [entry] = await entries.of(blob.digest)
         if (entry === undefined)
