@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { CDPSession, Page } from 'playwright-core'
 import { openBrowser, signInAt, visit } from '../test/harness/browser.ts'
 import { firstMinutes } from './newcomer.ts'
@@ -13,9 +16,10 @@ const slowed = 4
  * `npm run bench -- --console <files>`: how the console feels with so many files stored, in Debian's Chromium without a
  * window; before that, how long the first minutes of a newcomer take. Beside each figure stands what it should be.
  * Frames are drawn by the processor here and not by a graphics card, so what a frame costs in scripts says more than
- * how many there were.
+ * how many there were. To fill a million takes minutes: `--kept <folder>` keeps what SQLite was filled with, for the
+ * next time.
  */
-export const measureConsole = async (count: number, engines: readonly string[]): Promise<void> => {
+export const measureConsole = async (count: number, engines: readonly string[], kept?: string): Promise<void> => {
   const newcomers = await openBrowser()
   try {
     console.log('the first minutes of a newcomer')
@@ -23,14 +27,19 @@ export const measureConsole = async (count: number, engines: readonly string[]):
   } finally {
     await newcomers.close()
   }
-  await amongMany(count, engines)
+  await amongMany(count, engines, kept)
 }
 
-const amongMany = (count: number, engines: readonly string[]): Promise<void> =>
+const amongMany = (count: number, engines: readonly string[], kept?: string): Promise<void> =>
   onEngines(engines, async (engine, settings) => {
     console.log(`\n${engine}, ${count} files`)
-    const place = await settings()
-    await fillPlace(place, { count, each: 'file' }, (database, store) => fill(database, store, count))
+    const stays = engine === 'sqlite' && kept !== undefined
+    const place = stays ? { SVC_DATA_DIR: join(kept, `${count}-files`) } : await settings()
+    const mark = join(place['SVC_DATA_DIR'] ?? '', 'filled')
+    if (!stays || !existsSync(mark)) {
+      await fillPlace(place, { count, each: 'file' }, (database, store) => fill(database, store, count))
+      if (stays) await writeFile(mark, '')
+    }
     const site = await startSite(place)
     const address = new URL(site.server.download('any', '').url).origin
     const browser = await openBrowser()
@@ -38,6 +47,7 @@ const amongMany = (count: number, engines: readonly string[]): Promise<void> =>
       const { context, page, faults } = await visit(browser)
       await signInAt(page, address, person.name, person.password)
       const cdp = await context.newCDPSession(page)
+      await sent(cdp, page, address)
       await usable(page, cdp, address)
       await cached(page)
       await requests(page, address)
@@ -60,6 +70,33 @@ const amongMany = (count: number, engines: readonly string[]): Promise<void> =>
 const say = (what: string, is: string, aim: string): void => console.log(`${what.padEnd(48)}${is.padStart(28)}  ${aim}`)
 const middle = (all: readonly number[], part = 0.5): number =>
   all.toSorted((one, other) => one - other)[Math.floor(all.length * part)] ?? Number.NaN
+
+/** What comes over the line until a list stands there, with nothing in the cache: compressed, heads included. */
+const sent = async (cdp: CDPSession, page: Page, address: string): Promise<void> => {
+  const kinds = new Map<string, string>()
+  const bytes = new Map<string, number>()
+  const heard = ({ requestId, type }: { requestId: string; type: string }): void => void kinds.set(requestId, type)
+  const ended = ({ requestId, encodedDataLength }: { requestId: string; encodedDataLength: number }): void => {
+    const kind = kinds.get(requestId) ?? ''
+    bytes.set(kind, (bytes.get(kind) ?? 0) + encodedDataLength)
+  }
+  cdp.on('Network.responseReceived', heard)
+  cdp.on('Network.loadingFinished', ended)
+  await cdp.send('Network.enable')
+  await cdp.send('Network.clearBrowserCache')
+  await page.goto(`${address}/console/r/releases/artifacts`)
+  await page.locator('.grid-body [role="row"]').first().waitFor()
+  await page.evaluate('document.fonts.ready.then(() => null)')
+  cdp.off('Network.responseReceived', heard)
+  cdp.off('Network.loadingFinished', ended)
+  await cdp.send('Network.disable')
+  for (const [kind, what, aim] of [
+    ['Script', 'scripts of a first page and of its list', 'at most 190 + 30 KiB'],
+    ['Stylesheet', 'styles', 'at most 20 KiB'],
+    ['Font', 'fonts', 'at most 90 KiB'],
+  ] as const)
+    say(what, `${((bytes.get(kind) ?? 0) / 1024).toFixed(1)} KiB`, aim)
+}
 
 /** From nothing in the cache to rows that one can use. */
 const usable = async (page: Page, cdp: CDPSession, address: string): Promise<void> => {
@@ -118,6 +155,10 @@ const requests = async (page: Page, address: string): Promise<void> => {
     '/api/v1/auth/options',
     '/api/v1/health/ready',
   ])
+  const file = `a[href*="/artifacts/"]`
+  await page.goto(`${address}/console/r/releases/artifacts`)
+  const one = new URL((await page.locator(`.grid-body ${file}`).first().getAttribute('href')) ?? '', page.url())
+    .pathname
   for (const path of [
     '/',
     '/r',
@@ -125,6 +166,7 @@ const requests = async (page: Page, address: string): Promise<void> => {
     '/r/releases/artifacts',
     '/r/releases/activity',
     '/search?q=web',
+    one.slice(one.indexOf('/r/')),
   ]) {
     asked.length = 0
     await page.goto(`${address}/console${path}`)
@@ -132,7 +174,7 @@ const requests = async (page: Page, address: string): Promise<void> => {
     await page.locator('.skeleton').first().waitFor({ state: 'detached' })
     await page.waitForLoadState('load')
     const own = asked.filter((each) => !around.has(each))
-    say(`requests of ${path}`, String(own.length), 'at most 4')
+    say(`requests of ${path.slice(0, 32)}`, String(own.length), 'at most 4')
   }
   page.removeAllListeners('request')
 }

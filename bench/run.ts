@@ -34,7 +34,7 @@ import { measureWebhooks } from './webhooks.ts'
  * `--npm <packages>` reads, publishes and installs npm packages beside Verdaccio where it is installed
  * (bench/npm.ts). `--webhooks <changes>` measures how far subscriptions are behind
  * (bench/webhooks.ts). `--console <files>` looks at the pages for browsers among so many, and goes
- * through the first minutes of a newcomer (bench/console.ts).
+ * through the first minutes of a newcomer (bench/console.ts); `--kept <folder>` keeps what it filled.
  */
 
 /** Linux's names of the file systems that one is likely to meet (statfs(2)). */
@@ -59,6 +59,7 @@ const options = {
   npm: { type: 'string' },
   webhooks: { type: 'string' },
   console: { type: 'string' },
+  kept: { type: 'string' },
   before: { type: 'string' },
   engine: { type: 'string' },
   profile: { type: 'string' },
@@ -85,7 +86,7 @@ const measuredAlone = (): Alone | null => {
     ['lfs', measureLfs],
     ['npm', measureNpm],
     ['webhooks', measureWebhooks],
-    ['console', measureConsole],
+    ['console', (files: number, on: readonly string[]) => measureConsole(files, on, values.kept)],
     ['small', (files: number, on: readonly string[]) => measureSmallFiles(files, on, values.before)],
   ] as const) {
     const wanted = values[name]

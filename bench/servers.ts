@@ -33,7 +33,8 @@ const post = async (url: string, credential: string | null, body: unknown): Prom
     },
     body: JSON.stringify(body),
   })
-  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`)
+  // Whoever is there already, from an earlier run, stays.
+  if (!answer.ok && answer.status !== 409) throw new Error(`${url}: ${answer.status} ${await answer.text()}`)
   const told: unknown = await answer.json()
   if (typeof told !== 'object' || told === null) throw new Error(`${url}: no object`)
   return Object.fromEntries(Object.entries(told).map(([key, value]) => [key, String(value)]))
