@@ -1,5 +1,12 @@
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ask } from '../session/holders.ts'
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { ask, askAs, type Holder } from '../session/holders.ts'
 import type { Answer, Given, OperationId } from './call.ts'
 
 /** A read, as long as somebody looks at it. Old data stays where a new look fails. */
@@ -14,6 +21,16 @@ export const useAsk = <Id extends OperationId>(
     enabled,
     placeholderData: keepPreviousData,
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+  })
+
+/** A read that each holder of this tab is told something of: what came so far, one answer a holder. */
+export const useAskAll = <Id extends OperationId>(id: Id, given: Given<Id>, holders: readonly Holder[]): Answer<Id>[] =>
+  useQueries({
+    queries: holders.map((holder) => ({
+      queryKey: [id, given, holder.id],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }): Promise<Answer<Id>> => askAs(holder, id, given, signal),
+    })),
+    combine: (all) => all.flatMap(({ data }) => (data === undefined ? [] : [data])),
   })
 
 /** Operations whose answers are pages: items, and where the next page begins. */

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useAsk, usePages } from '../contract/asking.ts'
+import { useAsk, useAskAll, usePages } from '../contract/asking.ts'
 import type { Answer } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
 import { Page, Section } from '../parts/page.tsx'
@@ -159,24 +159,26 @@ const about = ({ code, subject, count }: Line): readonly [text: string, to: '/sy
   }
 }
 
-/** Line by line what needs somebody who may do something about it. To who looks after all of it, it says where nothing does. */
+/** Line by line what needs somebody who may do something about it: the session, or a key in this tab. To who looks after all of it, it says where nothing does. */
 const Attention = () => {
-  const { session } = useHolders()
-  const { data } = useAsk('getAttention', {})
-  if (data === undefined || (data.items.length === 0 && session?.administrator !== true)) return null
+  const { session, keys } = useHolders()
+  const holders = session === null ? keys : [session, ...keys]
+  const told = useAskAll('getAttention', {}, holders)
+  const lines = new Map(told.flatMap(({ items }) => items.map((line) => [`${line.code} ${line.subject ?? ''}`, line])))
+  if (told.length === 0 || (lines.size === 0 && !holders.some(({ administrator }) => administrator))) return null
   return (
     <Section title={t('home.attention')}>
-      {data.items.length === 0 ? (
+      {lines.size === 0 ? (
         <p className="line muted">
           <Icon name="check" />
           {t('home.fine')}
         </p>
       ) : (
         <ul className="attention">
-          {data.items.map((line) => {
+          {[...lines].map(([key, line]) => {
             const [text, to] = about(line)
             return (
-              <li key={`${line.code} ${line.subject ?? ''}`} className={line.severity === 'critical' ? 'danger' : ''}>
+              <li key={key} className={line.severity === 'critical' ? 'danger' : ''}>
                 <Icon name="alert" />
                 <span>
                   {text} <Link to={to}>{t('home.look')}</Link>

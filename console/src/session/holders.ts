@@ -191,13 +191,20 @@ export const useMay = (): typeof may => {
  * Does something as whoever of this tab may. Where nobody may it is tried all the same, as the session: the service
  * decides, and says what is missing. Who is not let in any more signs in again over the page; a key is dropped.
  */
-export const asHolder = async <Done>(
+export const asHolder = <Done>(
   id: OperationId,
   repository: string | undefined,
   work: (secret: string | null) => Promise<Done>,
 ): Promise<Done> => {
   const allowed = may(id, repository)
-  const holder = allowed.may ? allowed.as : state.session
+  return workAs(allowed.may ? allowed.as : state.session, id, work)
+}
+
+const workAs = async <Done>(
+  holder: Holder | null,
+  id: OperationId,
+  work: (secret: string | null) => Promise<Done>,
+): Promise<Done> => {
   const key = holder === null || holder.id === 'session' ? null : holder
   const secret = key?.secret ?? session()?.token ?? null
   try {
@@ -210,6 +217,14 @@ export const asHolder = async <Done>(
     throw error
   }
 }
+
+/** Asks the service as one of this tab: where each is told something else. */
+export const askAs = <Id extends OperationId>(
+  holder: Holder,
+  id: Id,
+  given: Given<Id>,
+  signal: AbortSignal,
+): Promise<Answer<Id>> => workAs(holder, id, (secret) => call(id, given, secret, signal))
 
 /** Asks the service as whoever of this tab may. */
 export const ask = <Id extends OperationId>(id: Id, given: Given<Id>, signal?: AbortSignal): Promise<Answer<Id>> => {
