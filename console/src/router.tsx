@@ -80,13 +80,13 @@ const packages = createRoute({
 const images = createRoute({
   getParentRoute: () => repository,
   path: '/images',
-  validateSearch: texts('contains', 'image', 'reference', 'order'),
+  validateSearch: texts('contains', 'image', 'reference', 'order', 'tab'),
   component: lazyRouteComponent(() => import('./pages/images/images.tsx'), 'Images'),
 })
 const npm = createRoute({
   getParentRoute: () => repository,
   path: '/npm',
-  validateSearch: texts('contains', 'package', 'version'),
+  validateSearch: texts('contains', 'package', 'version', 'tab'),
   component: lazyRouteComponent(() => import('./pages/npm/npm.tsx'), 'Npm'),
 })
 const lfs = createRoute({

@@ -53,6 +53,15 @@ const lists = [
   '/me',
 ]
 
+/** What is asked of a picture in its page. */
+interface Picture {
+  readonly complete: boolean
+  readonly naturalWidth: number
+}
+
+const isTried = ({ complete }: Picture): boolean => complete
+const widthOf = ({ naturalWidth }: Picture): number => naturalWidth
+
 forEachEngine((engine) => {
   const hands = handsOn(engine)
   describe(`daily work at the console, by ${hands.by}`, () => {
@@ -78,7 +87,7 @@ forEachEngine((engine) => {
 
     it('promotes a file with a comment, which the lifelines of both tell', async () => {
       const { context, page, faults } = await visitAs(browser, service)
-      await page.goto(`${service.url}/console/r/releases/artifacts/${artifact}`)
+      await page.goto(`${service.url}/console/r/releases/artifacts/${artifact}?tab=content`)
       await page.getByText('<script>document.title').waitFor()
       await hands.press(page.getByRole('button', { name: 'Promote' }))
       const dialog = page.getByRole('dialog', { name: 'Promote' })
@@ -106,6 +115,7 @@ forEachEngine((engine) => {
       assert.equal(report.status, 201)
       const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/r/releases/artifacts/${artifact}`)
+      await hands.press(page.getByRole('link', { name: 'Attached', exact: true }))
       const attached = page.locator('section').filter({ hasText: 'Attached to it' })
       await hands.press(attached.getByRole('button', { name: 'Edit' }))
       const dialog = page.getByRole('dialog')
@@ -120,6 +130,8 @@ forEachEngine((engine) => {
       await page.locator('#main').getByText('Nothing yet: a bill').waitFor()
       await hands.press(attached.getByText('Earlier'))
       await attached.getByText('of the nightly run').waitFor()
+      assert.deepEqual(await faultsOfAccess(page), [])
+      await hands.press(page.getByRole('link', { name: 'What keeps it' }))
       const kept = page.locator('section').filter({ hasText: 'Kept by' })
       await hands.press(kept.getByRole('button', { name: 'Keep it' }))
       await hands.type(dialog.getByLabel('What keeps it'), 'deploy:production')
@@ -279,6 +291,34 @@ forEachEngine((engine) => {
       await context.close()
     })
 
+    it('runs nothing of what is stored: a drawing is text, and no picture by its name', async () => {
+      const drawing = '<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = "owned"</script></svg>'
+      const { context, page, faults } = await visitAs(browser, service)
+      for (const name of ['drawing.svg', 'picture.png']) {
+        const { json } = await expectAnswer(
+          service,
+          {
+            method: 'PUT',
+            path: `/api/v1/repositories/releases/raw/drawn/${name}`,
+            credential: owner.token,
+            body: drawing,
+          },
+          201,
+        )
+        await page.goto(`${service.url}/console/r/releases/artifacts/${json.artifact.id}?tab=content`)
+        if (name === 'drawing.svg') await page.getByText('<script>document.title').waitFor()
+        else {
+          const picture = page.locator('.preview-image')
+          await picture.waitFor({ state: 'attached' })
+          await until('the picture was tried', () => picture.evaluate(isTried))
+          assert.equal(await picture.evaluate(widthOf), 0)
+        }
+        assert.notEqual(await page.title(), 'owned')
+      }
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
     it('calls by its number what would not be seen of a name, wherever the name stands', async () => {
       const name = 'turned\u202egnp\u200b\u2066.exe'
       const stored = await service.ask({
@@ -305,7 +345,7 @@ forEachEngine((engine) => {
         const markup = `${await page.title()} ${await page.content()}`
         assert.doesNotMatch(markup, /[\p{Bidi_Control}\u200b]/u, path)
       }
-      await page.goto(`${service.url}/console/r/releases/artifacts/${id}`)
+      await page.goto(`${service.url}/console/r/releases/artifacts/${id}?tab=content`)
       await page.getByText('aU+202Eb').waitFor()
       assert.match(await page.title(), /turned\[U\+202E\]gnp/)
       await page.keyboard.press('Control+K')
@@ -314,31 +354,6 @@ forEachEngine((engine) => {
         .getByRole('option', { name: /turned\s?U\+202E\s?gnp/ })
         .first()
         .waitFor()
-      assert.deepEqual(faults, [])
-      await context.close()
-    })
-
-    it('asks the service for little: four questions a page at most, beside what stands around every page', async () => {
-      const { context, page, faults } = await visitAs(browser, service)
-      const around = /^\/(?:api\/v1\/auth\/(?:me|permissions|options)|health\/ready)$/
-      const asked: string[] = []
-      const open = new Set<Request>()
-      page.on('request', (request) => {
-        const { pathname, searchParams } = new URL(request.url())
-        if (!/^\/(?:api|health)\//.test(pathname) || around.test(pathname) || searchParams.has('wait')) return
-        asked.push(pathname)
-        open.add(request)
-      })
-      page.on('requestfinished', (request) => void open.delete(request))
-      page.on('requestfailed', (request) => void open.delete(request))
-      for (const path of lists) {
-        asked.length = 0
-        await page.goto(`${service.url}/console${path}`)
-        await page.locator('main h1').waitFor()
-        await page.locator('.skeleton').first().waitFor({ state: 'detached' })
-        await until('everything was answered', async () => open.size === 0)
-        assert.ok(asked.length <= 4, `${path}: ${asked.join(' ')}`)
-      }
       assert.deepEqual(faults, [])
       await context.close()
     })
@@ -379,6 +394,39 @@ forEachEngine((engine) => {
       await context.close()
     })
 
+    it('asks the service for little: four questions a page at most, beside what stands around every page', async () => {
+      const { context, page, faults } = await visitAs(browser, service)
+      const around = /^\/(?:api\/v1\/auth\/(?:me|permissions|options)|health\/ready)$/
+      const asked: string[] = []
+      const open = new Set<Request>()
+      page.on('request', (request) => {
+        const { pathname, searchParams } = new URL(request.url())
+        if (!/^\/(?:api|health)\//.test(pathname) || around.test(pathname) || searchParams.has('wait')) return
+        asked.push(pathname)
+        open.add(request)
+      })
+      page.on('requestfinished', (request) => void open.delete(request))
+      page.on('requestfailed', (request) => void open.delete(request))
+      const artifacts = `/r/releases/artifacts/${artifact}`
+      const single = [
+        ...['', '?tab=content', '?tab=history', '?tab=attached', '?tab=kept'].map((tab) => artifacts + tab),
+        ...['', '&tab=history'].flatMap((tab) => [
+          `/r/releases/images?image=team/app&reference=v1${tab}`,
+          `/r/releases/npm?package=tool&version=1.0.0${tab}`,
+        ]),
+      ]
+      for (const path of [...lists, ...single]) {
+        asked.length = 0
+        await page.goto(`${service.url}/console${path}`)
+        await page.locator('main h1').waitFor()
+        await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+        await until('everything was answered', async () => open.size === 0)
+        assert.ok(asked.length <= 4, `${path}: ${asked.join(' ')}`)
+      }
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
     it('lets a key look after a service, and takes that back and gives it again', async () => {
       const bindings = [binding('releases', 'artifact.read')]
       const keeper = await createServiceAccount(service, bindings, 'svc-keeper')
@@ -404,6 +452,22 @@ forEachEngine((engine) => {
       await dialog.getByText('It looks after no service').waitFor()
       await hands.undo(page)
       await dialog.getByText('svc-kept').waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('tells of what needs somebody to whom a key lets do something about it', async () => {
+      const { context, page, faults } = await visitAs(browser, service, 'ann')
+      const needs = page.getByRole('heading', { name: 'Needs somebody' })
+      await page.goto(`${service.url}/console/`)
+      await page.getByRole('heading', { name: 'Newest' }).waitFor()
+      await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+      assert.equal(await needs.count(), 0)
+      await page.goto(`${service.url}/console/me`)
+      await addKey(hands, page, service.recoveryKey)
+      await page.locator('.band.key').waitFor()
+      await hands.press(page.getByRole('link', { name: 'Home' }).first())
+      await needs.waitFor()
       assert.deepEqual(faults, [])
       await context.close()
     })
@@ -481,7 +545,7 @@ forEachEngine((engine) => {
       const save = (of: Page) => hands.press(of.getByRole('dialog').getByRole('button', { name: 'Save' }))
       const edit = async (of: Page): Promise<void> => {
         await of.bringToFront()
-        await of.goto(`${service.url}/console/r/releases/artifacts/${artifact}?tab=annotations`)
+        await of.goto(`${service.url}/console/r/releases/artifacts/${artifact}`)
         const part = of.locator('section').filter({ hasText: 'What is said of it' })
         await hands.press(part.getByRole('button', { name: 'Edit', exact: true }))
         await metadata(of).waitFor()

@@ -194,7 +194,7 @@ const Promotions = ({ repository, order }: Asked) => {
       keyOf={({ sequence }) => sequence}
       columns={[
         timeColumn(),
-        actorColumn(),
+        actorColumn({ wide: 'middle' }),
         {
           key: 'what',
           label: t('activity.what'),

@@ -135,7 +135,7 @@ const Published = ({ repository, q, order, day }: Asked & { readonly q: string; 
       {
         key: 'name',
         label: t('list.name'),
-        width: 'minmax(160px, 3fr)',
+        width: 'minmax(160px, 4fr)',
         show: ({ id, name }) => (
           <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
             <Icon name="file" />
@@ -145,7 +145,7 @@ const Published = ({ repository, q, order, day }: Asked & { readonly q: string; 
       },
       stagesColumn({ width: 'minmax(120px, 2fr)' }),
       sizeColumn('size'),
-      publishedColumn({ wide: true }),
+      publishedColumn({ wide: 'middle' }),
     ],
     [repository, chosen, touch],
   )

@@ -177,7 +177,7 @@ export const Files = () => {
         key: 'time',
         label: t('list.changed'),
         width: '128px',
-        wide: true,
+        wide: 'middle',
         show: (row) => (row.kind === 'file' && row.updatedAt !== undefined ? <Moment at={row.updatedAt} /> : null),
       },
     ]

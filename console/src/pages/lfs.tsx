@@ -74,13 +74,13 @@ export const Lfs = () => {
             show: ({ oid }) => <Digest sha256={oid} />,
           },
           sizeColumn('size'),
-          momentColumn('pushedAt', t('images.pushed'), { wide: true }),
+          momentColumn('pushedAt', t('images.pushed'), { wide: 'middle' }),
           momentColumn('usedAt', t('me.used'), { wide: true }),
           actorColumn({ width: 'minmax(80px, 1fr)', wide: true }),
           {
             key: 'act',
             label: t('list.actions'),
-            width: '110px',
+            width: '144px',
             end: true,
             show: ({ oid }) => (
               <Act

@@ -113,7 +113,7 @@ export const Packages = () => {
             ),
           },
           sizeColumn('size'),
-          momentColumn('publishedAt', t('list.published'), { wide: true }),
+          momentColumn('publishedAt', t('list.published'), { wide: 'middle' }),
         ]}
         empty={
           <Empty title={name === '' ? t('packages.none') : t('search.nothing', { text: name })}>

@@ -48,7 +48,7 @@ const columnsOfHits = (): Column<Hit>[] => [
   stagesColumn(),
   sizeColumn('size'),
   publishedColumn({
-    wide: true,
+    wide: 'middle',
   }),
 ]
 

@@ -140,6 +140,8 @@ const Uploads = () => {
     (after) => ({ query: { order: 'desc', limit: 100, ...(after === undefined ? {} : { after: String(after) }) } }),
     { enabled: allowed.may },
   )
+  const users = useAsk('listUsers', {}, { enabled: allowed.may })
+  const people = new Map(users.data?.items.map(({ id, name }) => [`account:${id}`, name]))
   const [ending, setEnding] = useState<Answer<'listOpenUploads'>['items'][number] | null>(null)
   const end = useChange('cancelAnyUpload', ['listOpenUploads', 'getOverview'])
   if (!allowed.may) return <Forbidden missing={allowed} />
@@ -154,7 +156,7 @@ const Uploads = () => {
             key: 'who',
             label: t('list.who'),
             width: 'minmax(120px, 1fr)',
-            show: ({ owner }) => <Actor actor={owner} name={null} />,
+            show: ({ owner }) => <Actor actor={owner} name={people.get(owner)} />,
           },
           {
             key: 'repository',
@@ -177,7 +179,7 @@ const Uploads = () => {
             wide: true,
             show: ({ reservedBytes }) => <Size bytes={reservedBytes} />,
           },
-          momentColumn('createdAt', t('services.made'), { wide: true }),
+          momentColumn('createdAt', t('services.made'), { wide: 'middle' }),
           momentColumn('expiresAt', t('transfers.ends'), { wide: true }),
           {
             key: 'act',

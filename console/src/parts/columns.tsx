@@ -57,7 +57,7 @@ export const stagesColumn = (
   differing: Differing = {},
 ): Column<{ readonly stages: readonly string[]; readonly labels: readonly string[] }> => ({
   key: 'stages',
-  label: t('list.stages'),
+  label: t('list.stagesAndLabels'),
   width: 'minmax(80px, 1fr)',
   wide: true,
   ...differing,

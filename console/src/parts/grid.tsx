@@ -8,8 +8,8 @@ export interface Column<Row> {
   /** A track of the grid, such as `1fr` or `120px`. */
   readonly width: string
   readonly show: (row: Row) => ReactNode
-  /** Left out where the page is narrow. */
-  readonly wide?: boolean
+  /** Left out where the page is narrow: on a tablet, or on a telephone alone. */
+  readonly wide?: boolean | 'middle'
   readonly end?: boolean
 }
 
@@ -77,7 +77,7 @@ const isField = (target: EventTarget): boolean =>
   target instanceof HTMLElement && /^(?:TEXTAREA|SELECT)$/.test(target.tagName)
 
 const classOf = ({ wide, end }: Pick<Column<never>, 'wide' | 'end'>): string =>
-  ['cell', wide === true ? 'wide' : '', end === true ? 'end' : ''].filter(Boolean).join(' ')
+  ['cell', wide === true ? 'wide' : (wide ?? ''), end === true ? 'end' : ''].filter(Boolean).join(' ')
 
 function LineOf<Row>({
   row,
@@ -202,13 +202,14 @@ export function Grid<Row>({
   }
 
   const template = columns.map(({ width }) => width).join(' ')
-  const narrow = columns.filter(({ wide }) => wide !== true)
+  const tracks = (shown: readonly Column<Row>[]): string => squeezed(shown.map(({ width }) => width)).join(' ')
   const style = {
     '--columns': template,
     '--squeezed-columns': squeezed(columns.map(({ width }) => width))
       .map((width, at) => (columns[at]?.key === 'act' ? columns[at].width : width))
       .join(' '),
-    '--narrow-columns': squeezed(narrow.map(({ width }) => width)).join(' '),
+    '--middle-columns': tracks(columns.filter(({ wide }) => wide !== true)),
+    '--narrow-columns': tracks(columns.filter(({ wide = false }) => wide === false)),
   } as Record<string, string>
   return (
     <>

@@ -33,25 +33,36 @@ const sentenceOf = ({ action, stage, mode }: PromotionLine): string => {
 export function Told<Line extends PromotionLine>({
   lines,
   before,
+  none,
   peer,
 }: {
   readonly lines: readonly Line[]
   readonly before?: ReactNode
+  /** What is said where nothing became of it. */
+  readonly none?: string
   /** The other side of it, as a link. */
   readonly peer: (line: Line) => ReactNode
 }) {
+  if (lines.length === 0 && none !== undefined) return <p className="muted">{none}</p>
   return (
     <ol className="timeline panel">
       {before}
       {lines.map((line) => (
         <Event key={line.sequence} icon={icons[line.action] ?? 'history'} at={line.occurredAt}>
-          {sentenceOf(line)} <Actor actor={line.actor} name={line.actorName} /> {peer(line)}
+          {sentenceOf(line)} <Actor actor={line.actor} name={line.actorName} /> <Other line={line}>{peer(line)}</Other>
           {line.comment === null || line.comment === '' ? null : <p className="muted">{shownAs(line.comment)}</p>}
         </Event>
       ))}
     </ol>
   )
 }
+
+const Other = ({ line, children }: { readonly line: PromotionLine; readonly children: ReactNode }) =>
+  children === null ? null : (
+    <>
+      {line.action === 'received' ? '←' : '→'} {children}
+    </>
+  )
 
 export const Event = ({
   icon,

@@ -62,10 +62,12 @@ export const Bands = () => {
       {keys.length === 0 ? null : (
         <div className="band key" role="status">
           <Icon name="key" />
-          {t('band.keys', { names: keys.map(({ name }) => name).join(', ') })}
-          <button type="button" className="link" onClick={forgetKeys}>
-            {t('keys.forget')}
-          </button>
+          <span>
+            {t('band.keys', { names: keys.map(({ name }) => name).join(', ') })}{' '}
+            <button type="button" className="link" onClick={forgetKeys}>
+              {t('keys.forget')}
+            </button>
+          </span>
         </div>
       )}
       {window.isSecureContext ? null : (

@@ -83,7 +83,7 @@ export const BottomBar = () => (
       ([to, icon, name]) => (
         <Link key={to} to={to} activeOptions={{ exact: to === '/' }}>
           <Icon name={icon} size={20} />
-          <span>{t(name)}</span>
+          <span>{t(name === 'nav.repositories' ? 'nav.repositoriesShort' : name)}</span>
         </Link>
       ),
     )}

@@ -37,6 +37,29 @@ export const exactBytes = (bytes: number): string => `${wholeNumbers().format(by
 
 export const exactTime = (iso: string): string => times().format(new Date(iso))
 
+const lasting = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const
+
+const lengths = {
+  day: inEach((of) => new Intl.NumberFormat(of, { style: 'unit', unit: 'day', unitDisplay: 'long' })),
+  hour: inEach((of) => new Intl.NumberFormat(of, { style: 'unit', unit: 'hour', unitDisplay: 'long' })),
+  minute: inEach((of) => new Intl.NumberFormat(of, { style: 'unit', unit: 'minute', unitDisplay: 'long' })),
+  second: inEach((of) => new Intl.NumberFormat(of, { style: 'unit', unit: 'second', unitDisplay: 'long' })),
+}
+
+/** How long something takes or lasts, in the largest unit that says it whole. */
+export const lengthOf = (seconds: number): string => {
+  const [unit, each] = lasting.find(([, all]) => seconds > 0 && seconds % all === 0) ?? (['second', 1] as const)
+  return lengths[unit]().format(seconds / each)
+}
+
+/** Hours as days where they are whole days: how many there are, and of which. */
+export const wholeDays = (hours: number): { readonly count: number; readonly unit: 'days' | 'hours' } =>
+  hours > 24 && hours % 24 === 0 ? { count: hours / 24, unit: 'days' } : { count: hours, unit: 'hours' }
+
 const steps = [
   ['second', 60],
   ['minute', 60],

@@ -111,6 +111,7 @@ export interface Words {
   'artifact.deleting': { name: string | number }
   'artifact.edit': null
   'artifact.goes': null
+  'artifact.known': null
   'artifact.labels': null
   'artifact.lifeline': null
   'artifact.metadata': null
@@ -126,6 +127,12 @@ export interface Words {
   'artifact.stage': null
   'artifact.stageName': null
   'artifact.staged': { stage: string | number }
+  'artifact.stayed': null
+  'artifact.tab.about': null
+  'artifact.tab.attached': null
+  'artifact.tab.content': null
+  'artifact.tab.history': null
+  'artifact.tab.kept': null
   'artifact.unknownBefore': null
   'artifact.unsaid': null
   'artifact.unstage': { stage: string | number }
@@ -352,6 +359,7 @@ export interface Words {
   'file.toNewest': null
   'file.tooLarge': null
   'file.wasRemoved': { path: string | number }
+  'file.whole': null
   'files.command': null
   'files.emptyFolder': null
   'files.flat': null
@@ -524,6 +532,7 @@ export interface Words {
   'list.show': null
   'list.size': null
   'list.stages': null
+  'list.stagesAndLabels': null
   'list.state': null
   'list.who': null
   'matrix.artifact.delete': null
@@ -584,6 +593,7 @@ export interface Words {
   'nav.home': null
   'nav.main': null
   'nav.repositories': null
+  'nav.repositoriesShort': null
   'nav.skip': null
   'nav.starred': null
   'nav.system': null
@@ -784,7 +794,6 @@ export interface Words {
   'settings.reserved': null
   'settings.reservedHow': null
   'settings.saved': null
-  'settings.seconds': { seconds: number }
   'settings.setUpstream': null
   'settings.tarballs': null
   'settings.turnOff': null
@@ -819,21 +828,29 @@ export interface Words {
   'storage.details': null
   'storage.disabled': null
   'storage.enabled': null
+  'storage.event.immutable-tags.saved': null
+  'storage.event.lfs-settings.saved': null
+  'storage.event.policy.saved': null
+  'storage.event.quota.changed': null
+  'storage.event.reclaim.finished': null
+  'storage.event.run.failed': null
+  'storage.event.run.finished': null
+  'storage.event.schedule.stopped': null
+  'storage.event.scrub.damage': null
+  'storage.event.scrub.healed': null
   'storage.every': null
   'storage.grace': null
   'storage.graceEmpty': null
   'storage.graceHours': null
-  'storage.graceOwn': { hours: number }
-  'storage.graceServer': { hours: number }
+  'storage.graceOwn': { unit: string; count: number }
+  'storage.graceServer': { unit: string; count: number }
   'storage.grouping.package': null
   'storage.grouping.package-channel': null
   'storage.grouping.repository': null
-  'storage.hours': { hours: number }
   'storage.interval': null
   'storage.keep': null
   'storage.lastRun': null
   'storage.lead': null
-  'storage.minutes': { minutes: number }
   'storage.more': null
   'storage.next': null
   'storage.nextRun': null
@@ -854,7 +871,7 @@ export interface Words {
   'storage.retired': null
   'storage.run': null
   'storage.running': { count: string | number }
-  'storage.sentence': { keep: string | number; grouping: string | number; hours: number }
+  'storage.sentence': { keep: string | number; grouping: string | number; unit: string; count: number }
   'storage.state.critical': null
   'storage.state.exceeded': null
   'storage.state.normal': null

@@ -40,7 +40,7 @@ export const People = () => {
                   <strong>{user.name}</strong>
                 </td>
                 <td>{user.administrator ? <Tag tone="accent" text={t('me.administrator')} /> : t('me.person')}</td>
-                <td>{groupsOf(user.id) || '–'}</td>
+                <td className="room">{groupsOf(user.id) || '–'}</td>
                 <td>
                   {user.enabled ? (
                     <Tag tone="ok" text={t('access.enabled')} />

@@ -62,7 +62,7 @@ export const Services = () => {
               <Tag tone={enabled ? 'ok' : 'warn'} text={enabled ? t('access.enabled') : t('access.disabled')} />
             ),
           },
-          momentColumn('createdAt', t('services.made'), { wide: true }),
+          momentColumn('createdAt', t('services.made'), { wide: 'middle' }),
         ]}
         empty={
           <Empty icon="key" title={t('services.none')}>

@@ -22,7 +22,7 @@ export const Promote = ({ repository, id }: Of) => {
         const { artifactId } = await promote.mutateAsync({ path: { repository, id }, body })
         tell(t('promote.done', { target: wanted.target }))
         const params = { repository: wanted.target, id: artifactId }
-        await navigate({ to: '/r/$repository/artifacts/$id', params })
+        await navigate({ to: '/r/$repository/artifacts/$id', params, search: { tab: 'history' } })
       }}
     />
   )

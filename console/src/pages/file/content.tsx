@@ -3,7 +3,7 @@ import { useAsk } from '../../contract/asking.ts'
 import { Download } from '../../parts/download.tsx'
 import { Facts } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
-import { Digest, Moment, Size, Written } from '../../parts/values.tsx'
+import { Digest, Moment, Size } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 import { Preview } from './preview.tsx'
 
@@ -23,7 +23,7 @@ export const Content = ({ repository, id }: { readonly repository: string; reado
                 [
                   t('file.artifact'),
                   <Link key="artifact" to="/r/$repository/artifacts/$id" params={{ repository, id }}>
-                    <Written text={descriptor.name} />
+                    {t('file.whole')}
                   </Link>,
                 ],
               ]}

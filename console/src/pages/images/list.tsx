@@ -57,7 +57,7 @@ export const List = ({ repository }: { readonly repository: string }) => {
             wide: true,
             show: ({ manifests }) => manifests,
           },
-          momentColumn('pushedAt', t('images.pushed'), { wide: true }),
+          momentColumn('pushedAt', t('images.pushed'), { wide: 'middle' }),
         ]}
         empty={
           <Empty icon="stack" title={contains === '' ? t('images.none') : t('list.nothing')}>

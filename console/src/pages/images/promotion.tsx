@@ -43,7 +43,7 @@ export const PromoteImage = ({ repository, image, reference }: Of) => {
         await navigate({
           to: '/r/$repository/images',
           params: { repository: wanted.target },
-          search: { image: done.image, reference: done.tags[0] ?? done.digest },
+          search: { image: done.image, reference: done.tags[0] ?? done.digest, tab: 'history' },
         })
       }}
     >
@@ -96,12 +96,12 @@ export const ImageLifeline = ({ repository, image, reference }: Of) => {
     path: { repository },
     query: { image, reference, order: 'asc', limit: 100 },
   })
-  if (read.data?.items.length === 0) return null
   return (
     <Section title={t('artifact.lifeline')}>
       <Shown of={read} rows={2}>
         {({ items }) => (
           <Told
+            none={t('artifact.stayed')}
             lines={items}
             peer={({ peerRepository, peerImage, digest }) =>
               peerRepository === null ? null : (

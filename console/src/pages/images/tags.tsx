@@ -128,7 +128,7 @@ export const Tags = ({ repository, image }: OfImage) => {
             ),
           },
           sizeColumn('contentSize'),
-          momentColumn('movedAt', t('images.moved'), { wide: true }),
+          momentColumn('movedAt', t('images.moved'), { wide: 'middle' }),
           actorColumn({ width: 'minmax(80px, 1fr)', wide: true }),
           {
             key: 'act',

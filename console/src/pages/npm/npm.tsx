@@ -4,12 +4,13 @@ import { Forbidden } from '../../parts/states.tsx'
 import { useMay } from '../../session/holders.ts'
 import { t } from '../../words/words.ts'
 import { List } from './list.tsx'
+import { Version } from './version.tsx'
 import { Versions } from './versions.tsx'
 
 /** The npm packages of a repository, and the versions of one. */
 export const Npm = () => {
   const { repository } = useParams({ from: '/r/$repository/npm' })
-  const { package: named } = useSearch({ from: '/r/$repository/npm' })
+  const { package: name, version } = useSearch({ from: '/r/$repository/npm' })
   const allowed = useMay()('listNpmPackages', repository)
   if (!allowed.may)
     return (
@@ -17,5 +18,7 @@ export const Npm = () => {
         <Forbidden missing={allowed} />
       </Page>
     )
-  return named === undefined ? <List repository={repository} /> : <Versions repository={repository} name={named} />
+  if (name === undefined) return <List repository={repository} />
+  if (version === undefined) return <Versions repository={repository} name={name} />
+  return <Version repository={repository} name={name} version={version} />
 }

@@ -35,7 +35,7 @@ export const PromoteVersion = ({ repository, name, version }: OfVersion) => {
         await navigate({
           to: '/r/$repository/npm',
           params: { repository: wanted.target },
-          search: { package: name, version },
+          search: { package: name, version, tab: 'history' },
         })
       }}
     >
@@ -84,12 +84,12 @@ export const VersionLifeline = ({ repository, name, version }: OfVersion) => {
     path: { repository },
     query: { package: name, version, order: 'asc', limit: 100 },
   })
-  if (read.data?.items.length === 0) return null
   return (
     <Section title={t('artifact.lifeline')}>
       <Shown of={read} rows={2}>
         {({ items }) => (
           <Told
+            none={t('artifact.stayed')}
             lines={items}
             peer={({ peerRepository }) =>
               peerRepository === null ? null : (

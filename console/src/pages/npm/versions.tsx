@@ -1,4 +1,4 @@
-import { Link, useSearch } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useAsk, useChange, usePages } from '../../contract/asking.ts'
 import { Act } from '../../parts/act.tsx'
 import { actorColumn, momentColumn, sizeColumn } from '../../parts/columns.tsx'
@@ -9,26 +9,16 @@ import { tell, tellProblem } from '../../parts/toasts.tsx'
 import { Moment, Tag, Written } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 import type { OfPackage } from './of.ts'
-import { Version } from './version.tsx'
+import { Way } from './version.tsx'
 
 /** The versions of an npm package, and those that may come back. */
 export const Versions = ({ repository, name }: OfPackage) => {
-  const { version } = useSearch({ from: '/r/$repository/npm' })
   const list = usePages('listNpmVersions', (after) => ({
     path: { repository },
     query: { package: name, limit: 100, ...(after === undefined ? {} : { after: String(after) }) },
   }))
   return (
-    <Page
-      title={name}
-      mono
-      lead={
-        <Link to="/r/$repository/npm" params={{ repository }} search={{}}>
-          {t('tab.npm')}
-        </Link>
-      }
-    >
-      {version === undefined ? null : <Version repository={repository} name={name} version={version} />}
+    <Page title={name} mono lead={<Way repository={repository} name={name} />}>
       <Listed
         of={list}
         label={t('npm.versions')}
@@ -58,7 +48,7 @@ export const Versions = ({ repository, name }: OfPackage) => {
             ),
           },
           sizeColumn('size'),
-          momentColumn('publishedAt', t('list.published'), { wide: true }),
+          momentColumn('publishedAt', t('list.published'), { wide: 'middle' }),
           actorColumn({ width: 'minmax(80px, 1fr)', wide: true }),
         ]}
         empty={<Empty title={t('list.nothing')} />}

@@ -10,33 +10,38 @@ import { t } from '../../words/words.ts'
 export const Locking = ({ repository }: { readonly repository: string }) => {
   const read = useAsk('getLfsSettings', { path: { repository } })
   const put = useChange('putLfsSettings', ['getLfsSettings'])
+  const now = read.data
   return (
-    <Section title={t('settings.locks')}>
+    <Section
+      title={t('settings.locks')}
+      actions={
+        now === undefined ? undefined : (
+          <Act
+            by="putLfsSettings"
+            on={repository}
+            size="compact-sm"
+            label={now.locking ? t('settings.turnOff') : t('settings.turnOn')}
+            busy={put.isPending}
+            run={() =>
+              put.mutate(
+                { path: { repository }, body: { expectedRevision: now.revision, locking: !now.locking } },
+                {
+                  onSuccess: () => tell(t('artifact.saved')),
+                  onError: (error) => {
+                    tellProblem(error)
+                    void read.refetch()
+                  },
+                },
+              )
+            }
+          />
+        )
+      }
+    >
       <Shown of={read} rows={2}>
-        {({ locking, revision, savedAt }) => (
+        {({ locking, savedAt }) => (
           <div className="panel">
-            <div className="spread">
-              <Tag tone={locking ? 'ok' : 'plain'} text={locking ? t('settings.on') : t('settings.off')} />
-              <Act
-                by="putLfsSettings"
-                on={repository}
-                size="compact-sm"
-                label={locking ? t('settings.turnOff') : t('settings.turnOn')}
-                busy={put.isPending}
-                run={() =>
-                  put.mutate(
-                    { path: { repository }, body: { expectedRevision: revision, locking: !locking } },
-                    {
-                      onSuccess: () => tell(t('artifact.saved')),
-                      onError: (error) => {
-                        tellProblem(error)
-                        void read.refetch()
-                      },
-                    },
-                  )
-                }
-              />
-            </div>
+            <Tag tone={locking ? 'ok' : 'plain'} text={locking ? t('settings.on') : t('settings.off')} />
             <p>{locking ? t('settings.locking') : t('settings.notLocking')}</p>
             {savedAt === null ? null : (
               <p className="muted small">

@@ -11,6 +11,7 @@ import { Facts, Section } from '../../parts/page.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { tell, tellProblem } from '../../parts/toasts.tsx'
 import { Actor, Moment, Tag, Written } from '../../parts/values.tsx'
+import { lengthOf } from '../../values/format.ts'
 import { t } from '../../words/words.ts'
 
 interface Of {
@@ -64,7 +65,7 @@ export const Upstream = ({ repository }: Of) => {
           <Facts
             facts={[
               [t('settings.reserved'), now.reserved.join(', ') || '–'],
-              [t('settings.fresh'), t('settings.seconds', { seconds: now.freshSeconds })],
+              [t('settings.fresh'), lengthOf(now.freshSeconds)],
               [t('settings.saved'), <Moment key="t" at={now.savedAt} />],
               [t('list.who'), <Actor key="w" actor={now.actor} name={now.actorName} />],
             ]}

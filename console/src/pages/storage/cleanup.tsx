@@ -6,6 +6,7 @@ import { FormDialog } from '../../parts/dialog.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { tell } from '../../parts/toasts.tsx'
+import { wholeDays } from '../../values/format.ts'
 import { t } from '../../words/words.ts'
 import type { Of } from './of.ts'
 
@@ -45,8 +46,8 @@ export const Cleanup = ({ repository }: Of) => {
         {({ graceHours, serverGraceHours }) => (
           <p>
             {graceHours === null
-              ? t('storage.graceServer', { hours: serverGraceHours })
-              : t('storage.graceOwn', { hours: graceHours })}
+              ? t('storage.graceServer', wholeDays(serverGraceHours))
+              : t('storage.graceOwn', wholeDays(graceHours))}
           </p>
         )}
       </Shown>

@@ -6,6 +6,7 @@ import { isConflict } from '../../contract/problem.ts'
 import { Changed } from '../../parts/changed.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { tell } from '../../parts/toasts.tsx'
+import { wholeDays } from '../../values/format.ts'
 import { said, t } from '../../words/words.ts'
 import type { Of } from './of.ts'
 
@@ -76,7 +77,7 @@ export const EditPolicy = ({
               sentence: t('storage.sentence', {
                 keep: read.data?.policy.keepLast ?? 0,
                 grouping: said('storage.grouping', read.data?.policy.grouping ?? ''),
-                hours: read.data?.policy.minAgeHours ?? 0,
+                ...wholeDays(read.data?.policy.minAgeHours ?? 0),
               }),
             })}
           </p>

@@ -25,13 +25,14 @@ export const Events = ({ repository }: Of) => {
           key: 'level',
           label: t('list.state'),
           width: '96px',
+          wide: 'middle',
           show: ({ level }) => <Tag tone={levels[level]} text={said('level', level)} />,
         },
         {
           key: 'code',
           label: t('activity.what'),
           width: 'minmax(120px, 1fr)',
-          show: ({ code }) => <span className="mono">{code}</span>,
+          show: ({ code }) => <span title={code}>{said('storage.event', code)}</span>,
         },
         {
           key: 'details',

@@ -8,6 +8,7 @@ import { Shown } from '../../parts/states.tsx'
 import { tell } from '../../parts/toasts.tsx'
 import { Moment, Size, Tag, Written } from '../../parts/values.tsx'
 import { useMay } from '../../session/holders.ts'
+import { lengthOf, wholeDays } from '../../values/format.ts'
 import { said, t } from '../../words/words.ts'
 import { EditPolicy } from './edit-policy.tsx'
 import type { Of } from './of.ts'
@@ -69,7 +70,7 @@ export const Policy = ({ repository }: Of) => {
                 {t('storage.sentence', {
                   keep: now.policy.keepLast,
                   grouping: said('storage.grouping', now.policy.grouping),
-                  hours: now.policy.minAgeHours,
+                  ...wholeDays(now.policy.minAgeHours),
                 })}
               </p>
               <Facts
@@ -79,7 +80,7 @@ export const Policy = ({ repository }: Of) => {
                     now.policy.channels.map(({ label, keepLast }) => `${label}: ${keepLast}`).join(', ') || '–',
                   ],
                   [t('storage.protected'), now.policy.protectedLabels.join(', ') || '–'],
-                  [t('storage.every'), t('storage.minutes', { minutes: now.policy.intervalMinutes })],
+                  [t('storage.every'), lengthOf(now.policy.intervalMinutes * 60)],
                   [
                     t('storage.quota'),
                     now.policy.quotaBytes === null ? t('storage.none') : <Size key="q" bytes={now.policy.quotaBytes} />,

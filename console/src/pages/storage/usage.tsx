@@ -2,7 +2,7 @@ import { useAsk } from '../../contract/asking.ts'
 import { Facts } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Meter, Moment, Size, Tag } from '../../parts/values.tsx'
-import { shortBytes } from '../../values/format.ts'
+import { lengthOf, shortBytes } from '../../values/format.ts'
 import { said, t } from '../../words/words.ts'
 import { Cleanup } from './cleanup.tsx'
 import type { Of } from './of.ts'
@@ -38,7 +38,7 @@ export const Usage = ({ repository }: Of) => {
                   [t('storage.pending'), <Size key="n" bytes={now.pendingBytes} />],
                   [t('storage.retired'), <Size key="r" bytes={now.retiredBytes} />],
                   [t('storage.reserved'), <Size key="v" bytes={now.reservedBytes} />],
-                  [t('storage.grace'), t('storage.hours', { hours: now.graceHours })],
+                  [t('storage.grace'), lengthOf(now.graceHours * 3600)],
                   [t('storage.next'), now.nextReleaseAt === null ? '–' : <Moment key="x" at={now.nextReleaseAt} />],
                 ]}
               />
