@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { freshVault, removeVault, takePoint } from '../harness/backups.ts'
-import { faultsInBothThemes, openBrowser, visitAs } from '../harness/browser.ts'
+import { faultsInBothThemes, openBrowser, tokenIn, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'
+import { type Looked, lookAtAllOf, lookAtOpen, titlesInSources } from '../harness/every-dialog.ts'
 import { emptyLists, failing, goTo, movingIn, routesOf, speakLonger, tooWide } from '../harness/every-page.ts'
 import { addKey, byPointer } from '../harness/hands.ts'
 import { createPerson, grant } from '../harness/people.ts'
@@ -50,19 +51,31 @@ onSqlite((engine) => {
           one('file/empty'),
         ],
         '/r/$repository/artifacts': [one('artifacts'), one('artifacts?view=deleted')],
-        '/r/$repository/artifacts/$id': files.slice(0, 2).map((id) => one(`artifacts/${id}`)),
+        '/r/$repository/artifacts/$id': files
+          .slice(0, 2)
+          .flatMap((id) =>
+            ['', '?tab=content', '?tab=history', '?tab=attached', '?tab=kept'].map((tab) =>
+              one(`artifacts/${id}${tab}`),
+            ),
+          ),
         '/r/$repository/packages': [one('packages'), one('packages?name=Tool&group=a/b&version=1.0.0')],
         '/r/$repository/images': [
           one('images'),
           one('images?image=team/app'),
           one('images?image=team/app&reference=v1'),
+          one('images?image=team/app&reference=v1&tab=history'),
         ],
-        '/r/$repository/npm': [one('npm')],
+        '/r/$repository/npm': [
+          one('npm'),
+          one('npm?package=@acme/app'),
+          one('npm?package=@acme/app&version=1.0.0'),
+          one('npm?package=@acme/app&version=1.0.0&tab=history'),
+        ],
         '/r/$repository/lfs': [one('lfs')],
         '/r/$repository/stages': [one('stages'), one('stages?stage=approved')],
         '/r/$repository/activity': [one('activity'), one('activity?kind=promotions')],
         '/r/$repository/storage': ['usage', 'policy', 'events'].map((tab) => one(`storage?tab=${tab}`)),
-        '/r/$repository/settings': [one('settings')],
+        '/r/$repository/settings': [one('settings'), '/r/two/settings'],
         '/transfers': ['/transfers'],
         '/connect': ['/connect', '/connect?client=github&repository=one'],
         '/access': ['groups', 'people', 'services', 'matrix&repository=one', 'explain&who=reader&repository=one'].map(
@@ -135,6 +148,75 @@ onSqlite((engine) => {
         await page.unrouteAll({ behavior: 'ignoreErrors' })
         await context.close()
       })
+
+    it('opens nothing over it that is closed to somebody, light and dark', async () => {
+      const { context, page, faults } = await open('admin', {})
+      await useKeys(page)
+      const looked: Looked = { titles: new Set(), faults: [] }
+      // Whatever is pressed, nothing changes; secrets are made, since only then are they shown.
+      const makes = /\/auth\/tokens$|\/service-accounts\/[^/]+\/keys$|\/auth\/login$/
+      await page.route(
+        (url) => !makes.test(url.pathname),
+        (route) =>
+          route.request().method() === 'GET'
+            ? route.fallback()
+            : route.fulfill({
+                status: 403,
+                json: { code: 'permission_missing', detail: 'Not now.', requestId: 'one' },
+              }),
+      )
+      for (const paths of Object.values(addresses)) await lookAtAllOf(page, paths, looked)
+      const [service] = addresses['/access/services/$id'] ?? []
+      for (const [path, button] of [
+        ['/me', 'New token'],
+        [service ?? '', 'New key'],
+      ] as const) {
+        await goTo(page, path)
+        await page.getByRole('button', { name: button }).click()
+        await page.getByRole('dialog').getByLabel('Name').fill('shown')
+        await page.keyboard.press('Enter')
+        const kept = page.getByRole('button', { name: 'I have stored it' })
+        await kept.waitFor()
+        await lookAtOpen(page, looked, path)
+        await kept.click()
+      }
+      await goTo(page, '/r/one/files/')
+      await page.getByTestId('files').setInputFiles({ name: 'x', mimeType: 'text/plain', buffer: Buffer.from('x') })
+      await page.getByRole('button', { name: /^Send / }).waitFor()
+      await lookAtOpen(page, looked, 'files that are dropped')
+      await page.getByRole('button', { name: /^Send / }).click()
+      await goTo(page, '/transfers')
+      await page.getByRole('button', { name: 'Why' }).click()
+      await page.getByRole('dialog', { name: 'x' }).waitFor()
+      await lookAtOpen(page, looked, 'an upload that failed')
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+      for (const [key, name] of [
+        ['?', 'Keys'],
+        ['Control+K', 'Go anywhere'],
+      ] as const) {
+        await page.keyboard.press(key)
+        await page.getByRole('dialog', { name }).waitFor()
+        await lookAtOpen(page, looked, key)
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'hidden' })
+      }
+      await rich.catalog.service.ask({ method: 'POST', path: '/api/v1/auth/logout', credential: await tokenIn(page) })
+      await page.getByRole('link', { name: 'Repositories' }).first().click()
+      await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+      await lookAtOpen(page, looked, 'a session that ended')
+      const titles = [...looked.titles]
+      const unseen = [...titlesInSources()].filter(([, title]) => !titles.some((each) => title.test(each)))
+      assert.deepEqual(
+        unseen.map(([where]) => where),
+        [],
+        titles.join('\n'),
+      )
+      assert.deepEqual(looked.faults, [])
+      assert.deepEqual(faults, [])
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await context.close()
+    })
 
     for (const [language, options, first] of [
       ['Russian', { locale: 'ru' }, null],

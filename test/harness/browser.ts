@@ -63,15 +63,20 @@ export const visitAs = async (
 export const tokenIn = (page: Page): Promise<string> =>
   page.evaluate((key) => JSON.parse(sessionStorage.getItem(key) ?? '{}').token, sessionKey)
 
+interface Rules {
+  readonly type: 'tag' | 'rule'
+  readonly values: readonly string[]
+}
+
 /** In the page: what axe finds at fault, in words. */
-const axeFaults = (rules: { readonly type: 'tag' | 'rule'; readonly values: readonly string[] }): string =>
-  `axe.run(document, ${JSON.stringify({ runOnly: rules, resultTypes: ['violations'], preload: false })})
+const axeFaults = (rules: Rules, within = 'html'): string =>
+  `axe.run(${JSON.stringify(within)}, ${JSON.stringify({ runOnly: rules, resultTypes: ['violations'], preload: false })})
     .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' +
       nodes.map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary).join('\\n  ')))`
 
-const everyFault = axeFaults({ type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })
+const everyRule: Rules = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }
 /** What differs from theme to theme. */
-const faultsOfColour = axeFaults({ type: 'rule', values: ['color-contrast', 'link-in-text-block'] })
+const rulesOfColour: Rules = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
 
 /** In the page: until nothing moves that comes to an end. What fades is faint meanwhile, and nobody reads it. */
 const atRest = `Promise.all(
@@ -90,18 +95,18 @@ const askAxe = async (page: Page, asked: string): Promise<string[]> => {
 }
 
 /** What axe finds at fault in what a page shows now. */
-export const faultsOfAccess = (page: Page): Promise<string[]> => askAxe(page, everyFault)
+export const faultsOfAccess = (page: Page): Promise<string[]> => askAxe(page, axeFaults(everyRule))
 
-/** The same in both themes. The page is left in the other one; nothing in it may move on its way there. */
-export const faultsInBothThemes = (page: Page): Promise<string[]> =>
+/** The same in both themes, of all or of some parts. The page is left in the other one; nothing may move on the way. */
+export const faultsInBothThemes = (page: Page, within?: string): Promise<string[]> =>
   askAxe(
     page,
     `(async () => {
       const { dataset } = document.documentElement
-      const found = (await ${everyFault}).map((fault) => dataset.mantineColorScheme + ': ' + fault)
+      const found = (await ${axeFaults(everyRule, within)}).map((fault) => dataset.mantineColorScheme + ': ' + fault)
       dataset.mantineColorScheme = dataset.mantineColorScheme === 'dark' ? 'light' : 'dark'
       await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
-      return [...found, ...(await ${faultsOfColour}).map((fault) => dataset.mantineColorScheme + ': ' + fault)]
+      return [...found, ...(await ${axeFaults(rulesOfColour, within)}).map((fault) => dataset.mantineColorScheme + ': ' + fault)]
     })()`,
   )
 
