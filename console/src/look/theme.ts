@@ -28,4 +28,11 @@ export const theme = createTheme({
   headings: { fontWeight: '650' },
   cursorType: 'pointer',
   respectReducedMotion: true,
+  // A list of choices scrolls itself: a part of it that scrolls would have to be come by with the keyboard.
+  components: Object.fromEntries(
+    ['Select', 'MultiSelect', 'TagsInput', 'Autocomplete'].map((name) => [
+      name,
+      { defaultProps: { withScrollArea: false } },
+    ]),
+  ),
 })
