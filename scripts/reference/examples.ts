@@ -185,6 +185,7 @@ const queries: Readonly<Record<string, readonly string[]>> = {
 const queryTexts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deleteImageManifest: { digest: `sha256:${hash('sha256', unwantedIndex)}` },
   deleteImageTag: { tag: 'unneeded' },
+  deleteNpmVersion: { package: 'mistaken' },
   appendToLfsObject: { size: '5' },
   getLfsUpload: { size: '5' },
   listCachedNpmVersions: { package: '@outside/kept' },

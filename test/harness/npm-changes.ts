@@ -22,7 +22,7 @@ export const changesOfNpmPackages = async ({
   repository,
 }: Place): Promise<Record<string, Ask>> => {
   const npm = npmPublisher(service, credential, repository)
-  for (const name of ['changed', 'owned', 'doomed', 'shortened', 'restored', 'promoted'])
+  for (const name of ['changed', 'owned', 'doomed', 'shortened', 'restored', 'promoted', 'deleted'])
     await npm.publish({ name, version: '1.0.0' })
   await npm.publish({ name: 'changed', version: '1.1.0' }, { tag: 'unneeded' })
   const revision = async (name: string): Promise<string> => (await npm.document(name)).json._rev
@@ -38,6 +38,11 @@ export const changesOfNpmPackages = async ({
       path: `${interfaced}/versions/restore`,
       credential,
       json: { package: 'restored', version: '1.0.0' },
+    },
+    deleteNpmVersion: {
+      method: 'DELETE',
+      path: `${interfaced}/versions?package=deleted&version=1.0.0`,
+      credential: keeper,
     },
     addNpmStage: { method: 'PUT', path: `${interfaced}/stages/approved`, credential, json: promoted },
     removeNpmStage: {

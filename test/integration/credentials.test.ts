@@ -36,7 +36,7 @@ const groups = {
   'write access':
     'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage registerPackage restoreAsset putAnnotations removeAsset removeRaw listDeletedArtifacts restoreDeletedArtifact beginBlob appendToBlob completeBlob getBlobUpload cancelBlob putManifest deleteManifest setImageTag deleteImageTag addImageStage removeImageStage putLfsObject getLfsUpload appendToLfsObject verifyLfsObject listDeletedLfsObjects restoreLfsObject createLfsLock verifyLfsLocks removeLfsLock putPackage putPackageAt setDistTag deleteDistTag setNpmAccess restoreNpmVersion addNpmStage removeNpmStage',
   'service keys alone':
-    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage listUsageSamples getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention forgetAssetRevisions deleteBlob deleteImageManifest putImmutableTags deleteLfsObject putLfsSettings deletePackage deleteTarball',
+    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage listUsageSamples getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention forgetAssetRevisions deleteBlob deleteImageManifest putImmutableTags deleteLfsObject putLfsSettings deletePackage deleteTarball deleteNpmVersion',
 } as const
 type Group = keyof typeof groups
 

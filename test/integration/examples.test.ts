@@ -96,8 +96,8 @@ onSqlite((engine) => {
       { name: 'hello', version: '1.0.0' },
       'unneeded',
     )
-    await npmPublisher(service, key, exampleRepository).publish({ name: 'unwanted', version: '1.0.0' })
-    await npmPublisher(service, key, exampleRepository).publish({ name: 'brought-back', version: '1.0.0' })
+    for (const name of ['unwanted', 'mistaken', 'brought-back'])
+      await npmPublisher(service, key, exampleRepository).publish({ name, version: '1.0.0' })
     const away = `/npm/${exampleRepository}/brought-back/-/brought-back-1.0.0.tgz/-rev/0`
     await expectAnswer(service, { method: 'DELETE', path: away, credential: key }, 200)
     for (const body of ['hello', '{}']) {

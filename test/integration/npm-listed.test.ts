@@ -53,6 +53,51 @@ forEachEngine((engine) => {
     await get('/npm/versions?package=unlisted', 404)
   })
 
+  it('a version is deleted by whoever may delete, as npm does it, and brought back', async () => {
+    const { npm, service, keeper, owner } = site
+    const tarball = await npm.publish({ name: '@acme/gone', version: '1.0.0' })
+    await npm.publish({ name: '@acme/gone', version: '1.1.0' })
+    const stage = { path: `${base}/npm/stages/tested`, credential: owner.token }
+    const deleted = { package: '@acme/gone', version: '1.1.0' }
+    const remove = (version: string, status: number, credential = keeper) =>
+      expectAnswer(
+        service,
+        { method: 'DELETE', path: `${base}/npm/versions?package=@acme%2Fgone&version=${version}`, credential },
+        status,
+      )
+    const tags = async () => (await npm.document('@acme/gone')).json['dist-tags']
+    await expectAnswer(service, { ...stage, method: 'PUT', json: deleted }, 200)
+    assert.equal((await remove('1.1.0', 409)).json.code, 'version_kept')
+    await expectAnswer(
+      service,
+      { ...stage, method: 'DELETE', path: `${stage.path}?package=@acme%2Fgone&version=1.1.0` },
+      204,
+    )
+    assert.equal((await remove('1.1.0', 403, owner.token)).json.code, 'permission_missing')
+    await remove('1.2.0', 404)
+    const { _rev: before } = (await npm.document('@acme/gone')).json
+    assert.deepEqual([await tags(), before.split('-')[0]], [{ latest: '1.1.0' }, '2'])
+    await remove('1.1.0', 204)
+    assert.deepEqual(await tags(), { latest: '1.0.0' })
+    assert.equal((await remove('1.1.0', 404)).json.code, 'not_found')
+    await npm.expect({ path: npm.at('/@acme/gone/-/gone-1.1.0.tgz') }, 404)
+    await remove('1.0.0', 204)
+    await npm.expect({ path: npm.at('/@acme/gone') }, 404)
+    const restored = { ...deleted, version: '1.0.0' }
+    await expectAnswer(service, { path: `${base}/npm/versions/restore`, credential: owner.token, json: restored }, 200)
+    assert.ok((await npm.expect({ path: npm.at('/@acme/gone/-/gone-1.0.0.tgz') }, 200)).bytes.equals(tarball))
+    const told = (await get('/changes?limit=100')).items
+    assert.deepEqual(
+      told.slice(-4).map(({ action, detail }: { action: string; detail: string }) => `${action} ${detail}`),
+      [
+        'dist-tag.remove @acme/gone@1.0.0 latest',
+        'package.unpublish @acme/gone@1.0.0',
+        'package.restore @acme/gone@1.0.0',
+        'dist-tag.set @acme/gone@1.0.0 latest',
+      ],
+    )
+  })
+
   it('a deleted version is brought back within the grace period, and never after it', async () => {
     const { npm, service, keeper, owner } = site
     const tarball = await npm.publish({ name: 'back', version: '1.0.0' })

@@ -816,6 +816,11 @@ export interface Contract {
     given: { path: { repository: string }; headers?: { 'if-match'?: string } }
     answer: null
   }
+  /** Delete a version of an npm package; until the grace period is over it can be brought back. */
+  deleteNpmVersion: {
+    given: { path: { repository: string }; query: { package: string; version: string } }
+    answer: null
+  }
   /** Drop what came from the upstream: a version, a package, or, where none is named, all of it. */
   dropCachedNpmPackages: {
     given: { path: { repository: string }; query?: { package?: string; version?: string } }
@@ -1203,6 +1208,7 @@ export const operations = {
   setImageTag: ['PUT', '/api/v1/repositories/{repository}/images/tags', { repository: ['asset.write', 'artifact.read'] }],
   addNpmStage: ['PUT', '/api/v1/repositories/{repository}/npm/stages/{stage}', { repository: ['artifact.promote', 'artifact.read'] }],
   deleteNpmUpstream: ['DELETE', '/api/v1/repositories/{repository}/npm-upstream', 'administrator'],
+  deleteNpmVersion: ['DELETE', '/api/v1/repositories/{repository}/npm/versions', { repository: ['artifact.delete'] }],
   dropCachedNpmPackages: ['DELETE', '/api/v1/repositories/{repository}/npm-upstream/packages', 'administrator'],
   explainNpmVersion: ['GET', '/api/v1/repositories/{repository}/npm/explain', { repository: ['artifact.read'] }],
   getNpmUpstream: ['GET', '/api/v1/repositories/{repository}/npm-upstream', 'administrator'],

@@ -18,7 +18,7 @@ import {
   versionsOfPiece,
 } from './changing.queries.ts'
 import { type Changed, type Changer, type ChangingDeps, refuseStale } from './changing.ts'
-import { deletedVersion, tagsOf, versionIds } from './packages.queries.ts'
+import { deletedVersion, findFile, tagsOf, versionIds } from './packages.queries.ts'
 import { type Change, removeTags, rewritePiece, setTags, settlePackage, show } from './packages.ts'
 import { packageUnknown, versionUnknown } from './refusals.ts'
 import { stagedVersions } from './staged.queries.ts'
@@ -57,6 +57,13 @@ export const unpublish = async (
     }
     deps.reach('npm.unpublished')
   }
+}
+
+/** The same with one version. 404 without it. */
+export const unpublishVersion = async (deps: ChangingDeps, changer: Changer, version: string): Promise<Changed> => {
+  if ((await findFile(deps.database.reader, changer, version)) === undefined)
+    throw versionUnknown(changer.name, version)
+  return await unpublish(deps, changer, (each) => each === version)
 }
 
 /** Versions that go in one transaction, and all that are to go. */

@@ -7,7 +7,7 @@ import { npmSearchesAtOnce } from '../../../kernel/limits/npm.ts'
 import type { ChangingDeps } from '../changing.ts'
 import type { PackageName } from '../reading.ts'
 import { versionUnknown } from '../refusals.ts'
-import { restoreVersion } from '../unpublishing.ts'
+import { restoreVersion, unpublishVersion } from '../unpublishing.ts'
 import { deletedVersionsOf, type KeepingDeps, openVersion, packagesOf, pageAsked, versionsOf } from './listing.ts'
 import * as operations from './operations.ts'
 
@@ -39,6 +39,10 @@ export const npmPackageHandlers = (deps: ChangingDeps & KeepingDeps): BoundOpera
       status: 200,
       json: await opened(reader, { repository: path.repository, name: query.package }, query.version),
     })),
+    handle(operations.deleteNpmVersion, async ({ path, query: { package: name, version }, caller }) => {
+      await unpublishVersion(deps, { repository: path.repository, name, owner: actorOf(caller) }, version)
+      return { status: 204, json: null }
+    }),
     handle(operations.restoreNpmVersion, async ({ path, body, caller }) => {
       const here = { repository: path.repository, name: body.package }
       await restoreVersion(deps, { ...here, owner: actorOf(caller) }, body.version)

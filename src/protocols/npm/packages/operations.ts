@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
+import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { fields, inRepository, nullable, OpaqueCursor, pageLimit, text } from '../../../contract/schemas.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { npmNameMaxCharacters } from '../../../kernel/limits/npm.ts'
@@ -52,6 +52,19 @@ export const getNpmVersion = defineOperation({
   access: { kind: 'repository', actions: ['artifact.read'] },
   query: fields({ package: PackageName, version: Version }),
   responses: { 200: answers('The version', OpenedNpmVersion) },
+})
+
+export const deleteNpmVersion = defineOperation({
+  ...ofRepository,
+  id: 'deleteNpmVersion',
+  method: 'DELETE',
+  path: `${base}/versions`,
+  summary: 'Delete a version of an npm package; until the grace period is over it can be brought back',
+  access: { kind: 'repository', actions: ['artifact.delete'] },
+  retry: 'idempotent',
+  query: fields({ package: PackageName, version: Version }),
+  responses: { 204: answersNothing('It is gone, with its tags; `latest` is at the newest version that is left') },
+  failures: ['version_kept'],
 })
 
 export const restoreNpmVersion = defineOperation({
