@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { valid } from 'semver'
+import { KiB } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { packed, publishDocument } from '../harness/npm-documents.ts'
 import { npmSite } from '../harness/npm-packages.ts'
+import { queriesOf } from '../harness/query-plans.ts'
 
 after(closeConnections)
 
@@ -61,6 +63,17 @@ forEachEngine((engine) => {
       assert.equal(got.status, 200)
       assert.ok(got.bytes.equals(tarball))
       assert.equal(got.headers['content-type'], 'application/octet-stream')
+    })
+
+    it('is taken whole where it is small, so that room is set aside once, for what it is', async () => {
+      const manifest = { name: 'small-enough', version: '1.0.0' }
+      const tarball = await packed(manifest, [{ name: 'package/file', content: randomBytes(64 * KiB) }])
+      const asked = await queriesOf(() => site.npm.publish(manifest, { tarball }))
+      const moved = asked.filter(({ sql }) => /^update "repositories" set "published_bytes"/.test(sql))
+      // Before it is stored, when it is published, and for what is said of it.
+      assert.equal(moved.length, 3, String(moved.length))
+      const got = await site.npm.expect({ path: site.npm.at('/small-enough/-/small-enough-1.0.0.tgz') }, 200)
+      assert.ok(got.bytes.equals(tarball))
     })
 
     it('is found by its scope, however the slash is written', async () => {

@@ -44,6 +44,8 @@ export interface Transfer extends UndeclaredBytes {
   readonly pieces: AsyncIterable<Uint8Array>
   /** What the bytes must turn out to be, as far as it was said beforehand. */
   readonly expected: { readonly bytes: number | null; readonly digest: Sha256 | null }
+  /** What they are, where all of them were here and hashed before. */
+  readonly verified?: Content | undefined
 }
 
 interface Finish<T> {
@@ -133,6 +135,10 @@ export const verifyAlone = async (
 }
 
 const receive = async (deps: IngestDeps, transfer: Transfer, staged: StagedBlob): Promise<Content> => {
+  if (transfer.verified !== undefined) {
+    for await (const piece of transfer.pieces) await staged.write(piece)
+    return transfer.verified
+  }
   const running = deps.hashing.beginFor(transfer.expected.bytes)
   try {
     return await hashed(deps, transfer, staged, running)

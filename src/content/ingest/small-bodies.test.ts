@@ -30,6 +30,18 @@ describe('small bodies', () => {
     assert.deepEqual(await gathered(10, 'hello'), ['whole', 'hello'])
   })
 
+  it('of unknown length are whole up to more than is kept, where that is asked for', async () => {
+    const upTo = (bytes: number, ...pieces: string[]) => small.gather(null, body(...pieces), seen, bytes)
+    const longer = 'x'.repeat(2 * most)
+    assert.deepEqual(await upTo(2 * most, longer), ['whole', longer])
+    assert.deepEqual(await upTo(2 * most - 1, longer), ['pieces', longer])
+    assert.deepEqual(await upTo(1, 'x'.repeat(most)), ['whole', 'x'.repeat(most)])
+    assert.deepEqual(await createSmallBodies(0).gather(null, body('x'), seen, 1), ['whole', 'x'])
+    assert.deepEqual(await small.gather(2 * most, body(longer), seen, 2 * most), ['pieces', longer])
+    assert.deepEqual([small.isInline(most), small.isInline(most + 1)], [true, false])
+    assert.equal(createSmallBodies(0).isInline(0), false)
+  })
+
   it('that turn out to be larger go on as they came, from their first byte', async () => {
     const large = ['x'.repeat(most), 'y', 'z'.repeat(most)]
     assert.deepEqual(await gathered(null, ...large), ['pieces', large.join('')])

@@ -7,26 +7,33 @@ export type Gathered =
 
 /** Bodies that are small enough to be kept in the database are taken in whole before anything is done with them. */
 export interface SmallBodies {
+  /** Whether a body of so many bytes is kept inline. */
+  isInline(bytes: number): boolean
   /**
    * Reads a body to its end, if it is no longer than what is kept inline and than was declared, and works with it;
-   * otherwise works with the body as if nobody had looked at it. What all of them hold in memory has a bound, beyond
-   * which they count as large.
+   * otherwise works with the body as if nobody had looked at it. One of unknown length is read on until it has
+   * `undeclaredMax` bytes, where that is more. What all of them hold in memory has a bound, beyond which they count as
+   * large.
    */
   gather<T>(
     declaredBytes: number | null,
     pieces: AsyncIterable<Uint8Array>,
     work: (gathered: Gathered) => Promise<T>,
+    undeclaredMax?: number,
   ): Promise<T>
 }
 
 /** `inlineBytes`: what is kept inline; nothing where it is 0. */
 export const createSmallBodies = (inlineBytes: number): SmallBodies => {
   let heldBytes = 0
+  const isInline = (bytes: number): boolean => inlineBytes > 0 && bytes <= inlineBytes
   return {
-    async gather(declaredBytes, pieces, work) {
-      const mayTake = declaredBytes ?? inlineBytes
-      if (inlineBytes === 0 || mayTake > inlineBytes || heldBytes + mayTake > gatheredBytesMax)
-        return await work({ whole: null, pieces })
+    isInline,
+
+    async gather(declaredBytes, pieces, work, undeclaredMax = 0) {
+      const mayTake = declaredBytes ?? Math.max(inlineBytes, undeclaredMax)
+      const isSmall = declaredBytes === null ? mayTake > 0 : isInline(declaredBytes)
+      if (!isSmall || heldBytes + mayTake > gatheredBytesMax) return await work({ whole: null, pieces })
       heldBytes += mayTake
       try {
         return await work(await read(pieces, mayTake))

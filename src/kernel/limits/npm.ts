@@ -60,6 +60,9 @@ export const npmOwnerMaxCharacters = 254
 export const npmUnpackedMaxBytes = 16 * GiB
 export const npmUnpackedRatioMax = 100
 export const npmUnpackedFreeBytes = 64 * MiB
+/** A tarball of at most so many bytes that unpacks to so many is unpacked on the event loop, in half a millisecond. */
+export const npmSmallTarballBytes = 128 * KiB
+export const npmUnpackedAtOnceBytes = 256 * KiB
 /** Files of one package; the largest that are known have some ten thousand. */
 export const npmFilesMax = 100_000
 /** The package.json in a tarball. */

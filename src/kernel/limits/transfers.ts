@@ -47,6 +47,11 @@ export const aheadBytes = MiB
 
 /** Small bodies that are gathered in memory before they are stored, all together; beyond it they are staged. */
 export const gatheredBytesMax = 64 * MiB
+/**
+ * So is a file that cannot be larger than this, also where it is not kept in the database: it is hashed at once, so
+ * that room is set aside for what it is, in one transaction instead of three.
+ */
+export const gatheredFileBytesMax = 256 * KiB
 
 /** Space. */
 export const capacityBytesDefault = 10 * TiB // spec

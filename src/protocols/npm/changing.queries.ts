@@ -1,29 +1,50 @@
 import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type {
   NpmDocumentsTable,
   NpmPackagesTable,
   NpmPiecesTable,
+  NpmTagsTable,
   NpmVersionsTable,
 } from '../../database/tables/npm.ts'
 
 type Named = { readonly repository: string; readonly name: string }
 
+const byName = prepareQuery((q, p: Parameters<Named>) =>
+  q.selectFrom('npm_packages').selectAll().where('repository', '=', p('repository')).where('name', '=', p('name')),
+)
+
 /** A package, also one without versions. */
-export const findPackage = (q: Queries, { repository, name }: Named): Promise<NpmPackagesTable | undefined> =>
-  q
-    .selectFrom('npm_packages')
-    .selectAll()
-    .where('repository', '=', repository)
-    .where('name', '=', name)
-    .executeTakeFirst()
+export const findPackage = async (q: Queries, { repository, name }: Named): Promise<NpmPackagesTable | undefined> =>
+  (await byName(q, { repository, name }))[0]
 
-export const packageById = (tx: Transaction, id: string): Promise<NpmPackagesTable> =>
-  tx.selectFrom('npm_packages').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+const byId = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q.selectFrom('npm_packages').selectAll().where('id', '=', p('id')),
+)
 
-export const insertPackage = async (tx: Transaction, row: NpmPackagesTable): Promise<void> => {
-  await tx.insertInto('npm_packages').values(row).execute()
+export const packageById = async (tx: Transaction, id: string): Promise<NpmPackagesTable> => {
+  const [row] = await byId(tx, { id })
+  if (row === undefined) throw new Error(`no package ${id}`)
+  return row
 }
+
+export const insertPackage = prepareQuery((q, p: Parameters<NpmPackagesTable>) =>
+  q.insertInto('npm_packages').values({
+    id: p('id'),
+    repository: p('repository'),
+    name: p('name'),
+    revision: p('revision'),
+    created_at: p('created_at'),
+    modified_at: p('modified_at'),
+    versions: p('versions'),
+    last_number: p('last_number'),
+    maintainers: p('maintainers'),
+    stars: p('stars'),
+    summary: p('summary'),
+    found_by: p('found_by'),
+  }),
+)
 
 export const updatePackage = async (
   tx: Transaction,
@@ -32,48 +53,91 @@ export const updatePackage = async (
   await tx.updateTable('npm_packages').set(row).where('id', '=', id).execute()
 }
 
-export const putDocuments = async (tx: Transaction, row: NpmDocumentsTable): Promise<void> => {
-  await tx
-    .insertInto('npm_documents')
-    .values(row)
-    .onConflict((conflict) => conflict.column('package_id').doUpdateSet(row))
-    .execute()
-}
+/** What a package is after a change, as lists and documents show it. */
+export const settle = prepareQuery(
+  (q, p: Parameters<Pick<NpmPackagesTable, 'id' | 'revision' | 'modified_at' | 'summary' | 'found_by'>>) =>
+    q
+      .updateTable('npm_packages')
+      .set({
+        revision: p('revision'),
+        modified_at: p('modified_at'),
+        summary: p('summary'),
+        found_by: p('found_by'),
+      })
+      .where('id', '=', p('id')),
+)
 
-/** Whether a version is there, was deleted, or is gone: its number is taken in each case. */
-export const isTaken = async (q: Queries, { repository, name }: Named, version: string): Promise<boolean> => {
-  for (const table of ['npm_versions', 'npm_taken_versions'] as const) {
-    const found = await q
+export const putDocuments = prepareQuery((q, p: Parameters<NpmDocumentsTable>) => {
+  const texts = { head: p('head'), times: p('times'), tail: p('tail'), abbreviated_head: p('abbreviated_head') }
+  return q
+    .insertInto('npm_documents')
+    .values({ package_id: p('package_id'), ...texts })
+    .onConflict((conflict) => conflict.column('package_id').doUpdateSet(texts))
+})
+
+const taken = prepareQuery((q, p: Parameters<Named & { version: string }>) => {
+  const among = (table: 'npm_versions' | 'npm_taken_versions') =>
+    q
       .selectFrom(table)
       .select('version')
-      .where('repository', '=', repository)
-      .where('name', '=', name)
-      .where('version', '=', version)
-      .executeTakeFirst()
-    if (found !== undefined) return true
-  }
-  return false
-}
+      .where('repository', '=', p('repository'))
+      .where('name', '=', p('name'))
+      .where('version', '=', p('version'))
+  return among('npm_versions').unionAll(among('npm_taken_versions'))
+})
 
-export const insertVersion = async (tx: Transaction, row: NpmVersionsTable): Promise<void> => {
-  await tx.insertInto('npm_versions').values(row).execute()
-}
+/** Whether a version is there, was deleted, or is gone: its number is taken in each case. */
+export const isTaken = async (q: Queries, { repository, name }: Named, version: string): Promise<boolean> =>
+  (await taken(q, { repository, name, version })).length > 0
 
-/** The last piece of a package, and how much is in it. */
-export const lastPiece = (tx: Transaction, packageId: string) =>
-  tx
+export const insertVersion = prepareQuery((q, p: Parameters<NpmVersionsTable>) =>
+  q.insertInto('npm_versions').values({
+    id: p('id'),
+    package_id: p('package_id'),
+    repository: p('repository'),
+    name: p('name'),
+    version: p('version'),
+    number: p('number'),
+    piece: p('piece'),
+    sha256: p('sha256'),
+    size: p('size'),
+    sha1: p('sha1'),
+    sha512: p('sha512'),
+    files: p('files'),
+    unpacked_size: p('unpacked_size'),
+    manifest: p('manifest'),
+    readme: p('readme'),
+    attestations: p('attestations'),
+    deprecated: p('deprecated'),
+    published_at: p('published_at'),
+    actor: p('actor'),
+    deleted_at: p('deleted_at'),
+  }),
+)
+
+const last = prepareQuery((q, p: Parameters<{ packageId: string }>) =>
+  q
     .selectFrom('npm_pieces')
     .select(['number', sql<number>`length(versions)`.as('characters')])
-    .where('package_id', '=', packageId)
+    .where('package_id', '=', p('packageId'))
     .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+    .limit(1),
+)
+
+/** The last piece of a package, and how much is in it. */
+export const lastPiece = async (tx: Transaction, packageId: string) => (await last(tx, { packageId }))[0]
 
 type Texts = Pick<NpmPiecesTable, 'versions' | 'abbreviated' | 'times'>
 
-export const insertPiece = async (tx: Transaction, row: NpmPiecesTable): Promise<void> => {
-  await tx.insertInto('npm_pieces').values(row).execute()
-}
+export const insertPiece = prepareQuery((q, p: Parameters<NpmPiecesTable>) =>
+  q.insertInto('npm_pieces').values({
+    package_id: p('package_id'),
+    number: p('number'),
+    versions: p('versions'),
+    abbreviated: p('abbreviated'),
+    times: p('times'),
+  }),
+)
 
 /** Adds members behind those of a piece. */
 export const appendToPiece = async (
@@ -101,15 +165,16 @@ export const setPiece = async (tx: Transaction, packageId: string, number: numbe
     .execute()
 }
 
-/** How much the full document of a package has of its versions. The engines know it without reading them. */
-export const shownBytes = async (tx: Transaction, packageId: string): Promise<number> => {
-  const { bytes } = await tx
+const shown = prepareQuery((q, p: Parameters<{ packageId: string }>) =>
+  q
     .selectFrom('npm_pieces')
     .select(sql<number | string>`coalesce(sum(octet_length(versions)), 0)`.as('bytes'))
-    .where('package_id', '=', packageId)
-    .executeTakeFirstOrThrow()
-  return Number(bytes)
-}
+    .where('package_id', '=', p('packageId')),
+)
+
+/** How much the full document of a package has of its versions. The engines know it without reading them. */
+export const shownBytes = async (tx: Transaction, packageId: string): Promise<number> =>
+  Number((await shown(tx, { packageId }))[0]?.bytes ?? 0)
 
 /** Versions that a piece shows, in their order. */
 export const versionsOfPiece = (tx: Transaction, packageId: string, piece: number) =>
@@ -132,33 +197,26 @@ export const versionsOfPiece = (tx: Transaction, packageId: string, piece: numbe
     .orderBy('number')
     .execute()
 
-/** What is told of a package by the version that its tag is at. */
-export const versionAtTag = (tx: Transaction, packageId: string, tag: string) =>
-  tx
+const atTag = prepareQuery((q, p: Parameters<{ packageId: string; tag: string }>) =>
+  q
     .selectFrom('npm_tags')
     .innerJoin('npm_versions', 'npm_versions.id', 'npm_tags.version_id')
     .select(['npm_versions.version', 'manifest', 'readme', 'published_at'])
-    .where('npm_tags.package_id', '=', packageId)
-    .where('tag', '=', tag)
-    .executeTakeFirst()
+    .where('npm_tags.package_id', '=', p('packageId'))
+    .where('tag', '=', p('tag')),
+)
 
-export const putTag = async (
-  tx: Transaction,
-  row: {
-    readonly package_id: string
-    readonly tag: string
-    readonly version_id: string
-    readonly moved_at: string
-    readonly actor: string
-  },
-): Promise<void> => {
-  const { version_id, moved_at, actor } = row
-  await tx
+/** What is told of a package by the version that its tag is at. */
+export const versionAtTag = async (tx: Transaction, packageId: string, tag: string) =>
+  (await atTag(tx, { packageId, tag }))[0]
+
+export const putTag = prepareQuery((q, p: Parameters<NpmTagsTable>) => {
+  const at = { version_id: p('version_id'), moved_at: p('moved_at'), actor: p('actor') }
+  return q
     .insertInto('npm_tags')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['package_id', 'tag']).doUpdateSet({ version_id, moved_at, actor }))
-    .execute()
-}
+    .values({ package_id: p('package_id'), tag: p('tag'), ...at })
+    .onConflict((conflict) => conflict.columns(['package_id', 'tag']).doUpdateSet(at))
+})
 
 export const deleteTags = async (tx: Transaction, packageId: string, tags: readonly string[]): Promise<void> => {
   await tx.deleteFrom('npm_tags').where('package_id', '=', packageId).where('tag', 'in', tags).execute()

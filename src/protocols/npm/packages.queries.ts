@@ -87,15 +87,17 @@ export const taggedVersion = async (
       .executeTakeFirst()
   )?.version
 
-/** Tags of a package with the versions that they are at, by name. */
-export const tagsOf = (q: Queries, packageId: string) =>
+const tags = prepareQuery((q, p: Parameters<{ packageId: string }>) =>
   q
     .selectFrom('npm_tags')
     .innerJoin('npm_versions', 'npm_versions.id', 'npm_tags.version_id')
     .select(['npm_tags.tag', 'npm_versions.version', 'npm_tags.version_id'])
-    .where('npm_tags.package_id', '=', packageId)
-    .orderBy('npm_tags.tag')
-    .execute()
+    .where('npm_tags.package_id', '=', p('packageId'))
+    .orderBy('npm_tags.tag'),
+)
+
+/** Tags of a package with the versions that they are at, by name. */
+export const tagsOf = (q: Queries, packageId: string) => tags(q, { packageId })
 
 /** Versions of a package that are there, in the order in which they came. */
 export const versionIds = (q: Queries, packageId: string) =>

@@ -29,6 +29,7 @@ import {
   putDocuments,
   putTag,
   setPiece,
+  settle,
   shownBytes,
   updatePackage,
   versionAtTag,
@@ -125,7 +126,7 @@ export const tagAdded = async (
   version: { readonly id: string; readonly version: string },
   change: Change,
 ): Promise<boolean> => {
-  const hasLatest = (await versionAtTag(tx, packageId, 'latest')) !== undefined
+  const hasLatest = (await tagsOf(tx, packageId)).some(({ tag }) => tag === 'latest')
   return setTags(tx, here, packageId, hasLatest ? tags : [...new Set([...tags, 'latest'])], version, change)
 }
 
@@ -199,11 +200,7 @@ export const settlePackage = async (
   const row = { ...before, revision: before.revision + 1, modified_at: now }
   const latest = await versionAtTag(tx, packageId, 'latest')
   await putDocuments(tx, { package_id: packageId, ...frameTexts(row, await tagsOf(tx, packageId), latest) })
-  await updatePackage(tx, {
-    id: packageId,
-    ...{ revision: row.revision, modified_at: now },
-    ...toldOf(row, latest),
-  })
+  await settle(tx, { id: packageId, revision: row.revision, modified_at: now, ...toldOf(row, latest) })
   return row.revision
 }
 

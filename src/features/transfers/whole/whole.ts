@@ -7,6 +7,7 @@ import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
 import { Failure, type FailureCode } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
+import { gatheredFileBytesMax } from '../../../kernel/limits/transfers.ts'
 import { allowanceFor } from '../uploads/allowance.ts'
 import { whileRenewing } from '../uploads/lease.ts'
 import { transferRow } from '../uploads/rows.ts'
@@ -21,6 +22,11 @@ export interface WholeFile {
   readonly kind: HolderKind
   /** From Content-Length; null when the body comes in chunks. */
   readonly declaredBytes: number | null
+  /**
+   * More than so many it cannot be, where that is known of one that nobody declared: what is small is taken whole
+   * before room is set aside, which is then done at once for what it is.
+   */
+  readonly mostBytes?: number | undefined
   /** What the bytes must turn out to be, where that is said. */
   readonly digest: Sha256 | null
   readonly pieces: AsyncIterable<Uint8Array>
@@ -59,11 +65,26 @@ export const receiveWhole = async <T>(
 ): Promise<T> => {
   if (file.declaredBytes !== null && file.declaredBytes > deps.maxObjectBytes)
     throw new Failure('body_too_large', `A file may have at most ${deps.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
-  return await deps.smallBodies.gather(file.declaredBytes, file.pieces, ({ whole, pieces }) =>
-    whole === null
-      ? receiveInRoom(deps, scope, { ...file, pieces }, arrival)
-      : receiveAtOnce(deps, scope, file, whole, arrival),
+  return await deps.smallBodies.gather(
+    file.declaredBytes,
+    file.pieces,
+    async ({ whole, pieces }) => {
+      if (whole === null) return await receiveInRoom(deps, scope, { ...file, pieces }, arrival)
+      const content = verified(deps, whole, { bytes: file.declaredBytes, digest: file.digest })
+      if (deps.smallBodies.isInline(whole.byteLength))
+        return await receiveAtOnce(deps, scope, file, { whole, content }, arrival)
+      const declared = { ...file, declaredBytes: content.bytes, digest: content.digest, pieces: inOnePiece(whole) }
+      return await receiveInRoom(deps, scope, declared, arrival, content)
+    },
+    gatheredOf(file, deps.maxObjectBytes),
   )
+}
+
+const gatheredOf = ({ mostBytes = 0 }: WholeFile, maxObjectBytes: number): number =>
+  mostBytes > Math.min(gatheredFileBytesMax, maxObjectBytes) ? 0 : mostBytes
+
+async function* inOnePiece(whole: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield whole
 }
 
 /** What is small needs no room of its own before it comes: it is here, and one transaction does all. */
@@ -71,11 +92,10 @@ const receiveAtOnce = async <T>(
   deps: TransferDeps,
   scope: UploadScope,
   file: WholeFile,
-  whole: Uint8Array,
+  { whole, content }: { readonly whole: Uint8Array; readonly content: Content },
   arrival: Arrival<T>,
 ): Promise<T> => {
   await deps.freeSpace.refuseUnlessRoomFor(whole.byteLength)
-  const content = verified(deps, whole, { bytes: file.declaredBytes, digest: file.digest })
   const early = await arrival.early(content)
   if (early !== null) {
     await putBackInline(deps, { digest: content.digest, whole })
@@ -101,11 +121,13 @@ const receiveThere = async <T>(deps: TransferDeps, file: WholeFile, { early }: A
   })
 }
 
+/** `known` is what all of it is, where it is here already. */
 const receiveInRoom = async <T>(
   deps: TransferDeps,
   scope: UploadScope,
   file: WholeFile,
   arrival: Arrival<T>,
+  known?: Content,
 ): Promise<T> => {
   const transfer = await roomFor(deps, scope, file, arrival)
   if (transfer === null) return await receiveThere(deps, file, arrival)
@@ -126,6 +148,7 @@ const receiveInRoom = async <T>(
           stagingId: holder,
           pieces: file.pieces,
           expected: { bytes: file.declaredBytes, digest: file.digest },
+          verified: known,
           maxBytes: deps.maxObjectBytes,
           allowMore: () => allowanceFor(deps, row.owner),
         },

@@ -30,11 +30,14 @@ export const refuseName = (name: string): void => {
     )
 }
 
+/** No word of letters is a range, but for what `v` and `x` begin; the parser of ranges is slow to say so. */
+const isPlainWord = (tag: string): boolean => /^[a-uwyz]+$/iu.test(tag)
+
 /** Why something is no tag, above all a range of versions; null for a tag. */
 export const tagFault = (tag: string): string | null => {
   if (tag.length > npmTagMaxCharacters || !isTag(tag))
     return `${JSON.stringify(tag.slice(0, 250))} is no tag: 1 to ${npmTagMaxCharacters} visible characters.`
-  if (validRange(tag) !== null)
+  if (!isPlainWord(tag) && validRange(tag) !== null)
     return `Tag name must not be a valid SemVer range: ${tag}. Clients would take it for versions.`
   return null
 }

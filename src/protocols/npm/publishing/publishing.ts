@@ -51,7 +51,7 @@ export const takeDocument = async (deps: TransferDeps, publisher: Publisher, bod
     for (const action of publishing) publisher.refuseUnlessHeld(action)
     refuseName(publisher.name)
     await refuseEarly(deps.database.reader, publisher, document)
-    const sent = new Sent(document, attachment, others)
+    const sent = new Sent(document, attachment, others, body.declaredBytes)
     try {
       return await receive(deps, publisher, sent)
     } finally {
@@ -84,7 +84,7 @@ const receive = async (deps: TransferDeps, publisher: Publisher, sent: Sent): Pr
   return await receiveWhole<Taken>(
     deps,
     { repository, owner },
-    { ...file, pieces: sent.pieces() },
+    { ...file, mostBytes: sent.mostBytes, pieces: sent.pieces() },
     {
       early: async (content) => {
         await check(content.bytes)
@@ -143,12 +143,20 @@ const textOf = async ({ data, name }: Attachment): Promise<Buffer> => {
 class Sent {
   readonly document: IncomingDocument
   readonly name: string
+  /** More bytes than this it cannot have, by the length of the document. */
+  readonly mostBytes: number | undefined
   readonly #attachment: Attachment
   readonly #others: Map<string, Buffer>
   readonly #reading = new TarballReading()
 
-  constructor(document: IncomingDocument, attachment: Attachment, others: Map<string, Buffer>) {
+  constructor(
+    document: IncomingDocument,
+    attachment: Attachment,
+    others: Map<string, Buffer>,
+    documentBytes: number | null,
+  ) {
     this.document = document
+    this.mostBytes = documentBytes === null ? undefined : Math.ceil((documentBytes * 3) / 4)
     this.name = attachment.name
     this.#attachment = attachment
     this.#others = others

@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGunzip } from 'node:zlib'
-import { extract, type Header } from 'tar-stream'
+import { createGunzip, gunzipSync } from 'node:zlib'
+import { type Extract, extract, type Header } from 'tar-stream'
 import { Failure } from '../../../kernel/failure.ts'
 import {
   npmFilesMax,
   npmInnerManifestMaxBytes,
+  npmSmallTarballBytes,
+  npmUnpackedAtOnceBytes,
   npmUnpackedFreeBytes,
   npmUnpackedMaxBytes,
   npmUnpackedRatioMax,
@@ -40,8 +42,68 @@ export interface TarballLook {
 /** Archives of the oldest format do not say which one it is. Clients unpack them, and upstreams have some. */
 const oldOnesToo = { allowUnknownFormat: true, highWaterMark: 16 * KiB }
 
+/**
+ * What is small is gathered and unpacked in one go, when all of it is here: the turns that streams take between threads
+ * cost more. Everything else is unpacked while it comes.
+ */
 export const lookIntoTarball = (): TarballLook => {
-  const gunzip = createGunzip()
+  let gathered: Buffer[] = []
+  let bytes = 0
+  let stream: TarballLook | null = null
+  const goOn = async (): Promise<TarballLook> => {
+    const begun = lookIntoStream()
+    stream = begun
+    for (const piece of gathered.splice(0)) await begun.write(piece)
+    return begun
+  }
+  return {
+    async write(piece) {
+      if (stream !== null) return await stream.write(piece)
+      // The piece is the reader's again when this resolves.
+      gathered.push(Buffer.from(piece))
+      bytes += piece.byteLength
+      if (bytes > npmSmallTarballBytes) await goOn()
+    },
+    async end() {
+      if (stream !== null) return await stream.end()
+      const whole = Buffer.concat(gathered)
+      const unpacked = unpackedAtOnce(whole)
+      return unpacked === null ? await (await goOn()).end() : await lookInto(unpacked)
+    },
+    drop() {
+      gathered = []
+      stream?.drop()
+    },
+  }
+}
+
+/** Null where it is not small, or not in order: to say what is wrong with it is for whoever takes it apart. */
+const unpackedAtOnce = (whole: Buffer): Buffer | null => {
+  // A gzip ends with how much was packed, as it says itself.
+  const said = whole.byteLength < 4 ? 0 : whole.readUInt32LE(whole.byteLength - 4)
+  if (said > npmUnpackedAtOnceBytes) return null
+  try {
+    return gunzipSync(whole, { chunkSize: Math.max(said, KiB), maxOutputLength: npmUnpackedAtOnceBytes })
+  } catch {
+    return null
+  }
+}
+
+const lookInto = async (unpacked: Buffer): Promise<Unpacked> => {
+  const entries = new Entries()
+  const tar = extract(oldOnesToo)
+  tar.end(unpacked)
+  const refusal = refusalAmong(await Promise.allSettled([walk(tar, entries)]))
+  if (refusal !== null) throw refusal
+  return entries.summary()
+}
+
+const walk = async (tar: Extract, entries: Entries): Promise<void> => {
+  for await (const entry of tar) await entries.take(entry.header, entry)
+}
+
+const lookIntoStream = (): TarballLook => {
+  const gunzip = createGunzip({ chunkSize: 64 * KiB })
   const entries = new Entries()
   let compressed = 0
   let unpacked = 0
@@ -55,10 +117,9 @@ export const lookIntoTarball = (): TarballLook => {
     },
   })
   const tar = extract(oldOnesToo)
-  const walk = async (): Promise<void> => {
-    for await (const entry of tar) await entries.take(entry.header, entry)
-  }
-  const over = Promise.allSettled([walk(), pipeline(gunzip, bounded, tar)]).then((ways) => refusalAmong(ways))
+  const over = Promise.allSettled([walk(tar, entries), pipeline(gunzip, bounded, tar)]).then((ways) =>
+    refusalAmong(ways),
+  )
   let failed: Failure | null = null
   void over.then((refusal) => {
     failed = refusal
