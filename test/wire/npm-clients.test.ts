@@ -93,28 +93,33 @@ describe('clients of the npm registry', { timeout: 290_000 }, () => {
     }
   })
 
-  test('publish and install workspaces', async () => {
+  test('publish and install workspaces, with the versions that workspace: and catalog: stand for', async () => {
     const publishAll: readonly (readonly [Client, readonly string[]])[] = [
       ['npm 10', ['publish', '--workspaces']],
       ['npm 11', ['publish', '--workspaces']],
       ['yarn berry', ['workspaces', 'foreach', '--all', '--no-private', 'npm', 'publish']],
       ['pnpm', ['publish', '--recursive', '--no-git-checks']],
+      ['bun', ['publish']],
     ]
+    const catalog = { 'by-bun': '^1.0.0' }
     for (const [client, args] of publishAll) {
       const word = wordOf(client)
-      const root = { name: `root-of-${word}`, version: '1.0.0', private: true, workspaces: ['packages/*'] }
-      const asked = client === 'pnpm' || client === 'yarn berry' ? 'workspace:*' : '1.0.0'
-      const app = { name: `@acme/app-${word}`, version: '1.0.0', dependencies: { [`@acme/lib-${word}`]: asked } }
+      const lib = `@acme/lib-${word}`
+      const root = { name: `root-of-${word}`, version: '1.0.0', private: true, workspaces: ['packages/*'], catalog }
+      const isNpm = client.startsWith('npm')
+      const dependencies = isNpm ? { [lib]: '1.0.0', ...catalog } : { [lib]: 'workspace:*', 'by-bun': 'catalog:' }
       const folder = await project(desk, client, `workspaces-${word}`, root, {
-        'packages/lib/package.json': { name: `@acme/lib-${word}`, version: '1.0.0', main: 'index.js' },
+        'packages/lib/package.json': { name: lib, version: '1.0.0', main: 'index.js' },
         'packages/lib/index.js': 'module.exports = 1',
-        'packages/app/package.json': app,
-        'pnpm-workspace.yaml': 'packages: ["packages/*"]\n',
+        'packages/app/package.json': { name: `@acme/app-${word}`, version: '1.0.0', dependencies },
+        'pnpm-workspace.yaml': 'packages: ["packages/*"]\ncatalog: { by-bun: ^1.0.0 }\n',
+        '.yarnrc.yml': 'catalog: { by-bun: ^1.0.0 }\n',
       })
-      if (client === 'yarn berry') await desk.run(client, folder, 'install')
-      await desk.run(client, folder, ...args)
+      if (client === 'yarn berry' || client === 'bun') await desk.run(client, folder, 'install')
+      const folders = client === 'bun' ? ['packages/lib', 'packages/app'] : ['.']
+      for (const each of folders) await desk.run(client, join(folder, each), ...args)
       const { versions } = await document(`@acme/app-${word}`)
-      assert.deepEqual(versions['1.0.0'].dependencies, { [`@acme/lib-${word}`]: '1.0.0' })
+      assert.deepEqual(versions['1.0.0'].dependencies, { [lib]: '1.0.0', ...catalog }, client)
     }
     for (const client of clients) {
       const member = { name: 'member', version: '1.0.0', dependencies: { '@acme/app-npm-11': '^1.0.0' } }
