@@ -80,6 +80,8 @@ const sent = async (cdp: CDPSession, page: Page, address: string): Promise<void>
     const kind = kinds.get(requestId) ?? ''
     bytes.set(kind, (bytes.get(kind) ?? 0) + encodedDataLength)
   }
+  // What the page before still loads does not count.
+  await page.goto('about:blank')
   cdp.on('Network.responseReceived', heard)
   cdp.on('Network.loadingFinished', ended)
   await cdp.send('Network.enable')
