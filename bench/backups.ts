@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { spoolsIn } from '../src/adapters/files/spool.ts'
-import { rebuildDerived } from '../src/database/moving/rows.queries.ts'
 import { type CaptureProgress, capture } from '../src/features/operating/backups/capture.ts'
 import { readManifest } from '../src/features/operating/backups/manifest.ts'
 import { Structure } from '../src/features/operating/backups/structure.ts'
@@ -14,7 +13,7 @@ import { openBackupRoom } from '../src/main/backup-vault.ts'
 import { openEngines, realEnvironment } from '../src/main/engines.ts'
 import { openLog } from '../src/main/log.ts'
 import { run } from '../src/main/run.ts'
-import { readSettings, type Settings } from '../src/main/settings/rules.ts'
+import { readSettings } from '../src/main/settings/rules.ts'
 import { NumberedBlobs, publishNumbered } from './numbered-files.ts'
 import { installed, makeFolder } from './processes.ts'
 import { onEngines } from './scale-site.ts'
@@ -130,17 +129,17 @@ const store = async (settings: Environment, name: string, files: number): Promis
 export const measureGenerated = (files: number, engines: readonly string[]): Promise<void> =>
   onEngines(engines, async (engine, settings) => {
     const vault = { SVC_BACKUP_VAULT: `file:${await makeFolder('generated-vault')}` }
-    await measurePoints(engine, files, readSettings({ ...(await settings()), ...vault }))
+    await measurePoints(engine, files, { ...(await settings()), ...vault })
   })
 
-const measurePoints = async (engine: string, files: number, settings: Settings): Promise<void> => {
+const measurePoints = async (engine: string, files: number, environment: Environment): Promise<void> => {
+  const filled = await timed(process.execPath, [join(root, 'bench/points-fill.ts'), `${files}`], environment)
+  console.log(`… published after ${shown(filled.seconds)} s`)
+  const settings = readSettings(environment)
   const stack = new AsyncDisposableStack()
   const engines = await openEngines(settings, await openLog('error'), realEnvironment, stack)
   const store = new NumberedBlobs()
-  const filling = performance.now()
-  await publishNumbered(engines.database, store, files)
-  await engines.database.patient.transaction((tx) => rebuildDerived(tx, engines.database.engine))
-  console.log(`… published after ${shown((performance.now() - filling) / 1000)} s`)
+  store.count = files
   const room = await openBackupRoom(settings)
   const lines = [
     [
