@@ -1,7 +1,8 @@
 import { createReadStream, type Stats, stat as statFile } from 'node:fs'
 import { link, open, stat, statfs, unlink } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { backupFilesLookedUpAtOnce } from '../../kernel/limits/backups.ts'
+import { dirname, join, resolve, sep } from 'node:path'
+import { atOnce } from '../../kernel/at-once.ts'
+import { backupFilesLookedUpAtOnce, foldersSyncedAtOnce } from '../../kernel/limits/backups.ts'
 import { readAheadBytes } from '../../kernel/limits/transfers.ts'
 import type { BackupVault, KeptFile, TakePiece } from '../../ports/backup-vault.ts'
 import { VaultFailure } from '../../ports/vault.ts'
@@ -32,15 +33,34 @@ export const openBackupDirectory = (folder: string, lockFile: LockFile): BackupV
     for (let at = path; at !== root; at = dirname(at)) unsynced.add(at)
   }
 
-  const settle = async (): Promise<void> => {
-    const paths = [...unsynced].sort().reverse()
+  const syncInwards = async (paths: readonly string[]): Promise<void> => {
+    const byDepth = Map.groupBy(paths, (path) => path.split(sep).length)
     // From the inside out: a folder is in its place before the one that it lies in says so.
-    for (const path of paths) {
-      // Where the disk was replaced the folder is gone, with whatever had got a name there.
-      await syncDirectory(path).catch(nullIfMissing)
-      unsynced.delete(path)
-    }
+    for (const [, folders] of [...byDepth].sort(([one], [other]) => other - one))
+      await atOnce(folders, foldersSyncedAtOnce, async (path) => {
+        // Where the disk was replaced the folder is gone, with whatever had got a name there.
+        await syncDirectory(path).catch(nullIfMissing)
+      })
     if (paths.length > 0) await syncDirectory(root)
+  }
+
+  const settleNoted = async (): Promise<void> => {
+    const paths = [...unsynced]
+    // What gets a name there from now on is noted anew.
+    unsynced.clear()
+    try {
+      await syncInwards(paths)
+    } catch (error) {
+      for (const path of paths) unsynced.add(path)
+      throw error
+    }
+  }
+  /** One after another: whoever finds nothing to do relies on what another one does. */
+  let settling: Promise<void> = Promise.resolve()
+  const settle = (): Promise<void> => {
+    const next = settling.then(settleNoted)
+    settling = next.catch(() => {})
+    return next
   }
 
   async function* filesBelow(within: VaultName): AsyncGenerator<KeptFile> {
@@ -87,10 +107,15 @@ export const openBackupDirectory = (folder: string, lockFile: LockFile): BackupV
         })
       }
       return await guarded(root, async () => {
-        if ((await stat(path).catch(nullIfMissing)) !== null) return false
+        if ((await stat(path).catch(nullIfMissing)) !== null) {
+          note(dirname(path))
+          return false
+        }
         await makeFolders(dirname(path))
+        const made = await linkNew(path, handOver)
+        // Not before: what is settled while it is written does not cover its name.
         note(dirname(path))
-        return await linkNew(path, handOver)
+        return made
       }).catch((error: unknown) => {
         throw theirs.length > 0 ? theirs[0] : error
       })
