@@ -31,6 +31,10 @@ const noting = (calls: string[]): BlobStore => {
         publish: (name) => note(`publish ${name}`, undefined),
         discard: () => note('discard', undefined),
       }),
+    batch: () => ({
+      put: (id, name, bytes) => note(`put ${id} as ${name} ${bytes.byteLength}`, undefined),
+      settle: () => note('settle', undefined),
+    }),
     beginAssembly: (id) => note(`beginAssembly ${id}`, `place of ${id}`),
     assembly: (place) => ({
       writePart: (index) =>
@@ -104,6 +108,9 @@ describe('guardBlobStore', () => {
     await staged.write(new Uint8Array(3))
     await staged.publish(name)
     await staged.discard()
+    const batch = store.batch()
+    await batch.put('b', name, new Uint8Array(2))
+    await batch.settle()
     const assembly = store.assembly(await store.beginAssembly('c', inParts), inParts)
     const part = await assembly.writePart(1, { readBack: false })
     await part.write(new Uint8Array(1))
@@ -123,7 +130,7 @@ describe('guardBlobStore', () => {
     assert.deepEqual(await store.space(), { freeBytes: 1, totalBytes: 2 })
     await store.probe()
     assert.deepEqual(calls, [
-      ...['stage a', 'write 3', `publish ${name}`, 'discard'],
+      ...['stage a', 'write 3', `publish ${name}`, 'discard', `put b as ${name} 2`, 'settle'],
       ...['beginAssembly c', 'writePart 1 of place of c', 'write 1', 'finish', 'discard', 'readPart 1 receipt'],
       ...['publish place of c', 'settleName of place of c', `open ${name} 0-2 of 2`, 'closed'],
       ...[
@@ -162,7 +169,7 @@ describe('guardBlobStore', () => {
     assert.equal(calls.length, 6)
   })
 
-  type Call = Exclude<keyof BlobStore, 'readsParts' | 'assembly' | 'growing'>
+  type Call = Exclude<keyof BlobStore, 'readsParts' | 'assembly' | 'growing' | 'batch'>
   const calls: Readonly<Record<Call, (store: BlobStore) => Promise<unknown>>> = {
     beginAssembly: (store) => store.beginAssembly('a', inParts),
     stage: (store) => store.stage('a', plan),
@@ -191,6 +198,7 @@ describe('guardBlobStore', () => {
   it('refuses to go on with what was begun outside', async () => {
     const { store, calls, transaction } = guarded()
     const staged = await store.stage('a', plan)
+    const batch = store.batch()
     const assembly = store.assembly('c', inParts)
     const part = await assembly.writePart(0, { readBack: false })
     const pieces = await store.open(name, whole)
@@ -203,6 +211,8 @@ describe('guardBlobStore', () => {
     await assert.rejects(staged.write(new Uint8Array(1)), refusal('write'))
     await assert.rejects(staged.publish(name), refusal('publish'))
     await assert.rejects(staged.discard(), refusal('discard'))
+    await assert.rejects(batch.put('b', name, new Uint8Array(2)), refusal('put'))
+    await assert.rejects(batch.settle(), refusal('settle'))
     await assert.rejects(part.write(new Uint8Array(1)), refusal('write'))
     await assert.rejects(part.finish(), refusal('finish'))
     await assert.rejects(part.discard(), refusal('discard'))

@@ -1,4 +1,4 @@
-import type { Assembly, BlobStore, GrowingBlob, StagedBlob, StagedPart } from '../ports/blob-store.ts'
+import type { Assembly, BlobBatch, BlobStore, GrowingBlob, StagedBlob, StagedPart } from '../ports/blob-store.ts'
 
 /**
  * The same store, for whoever must not wait for it inside a database transaction (I5): while `forbidden()` is true,
@@ -15,6 +15,7 @@ export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): Blob
       allow('stage')
       return guardStaged(await store.stage(id, plan), allow)
     },
+    batch: () => guardBatch(store.batch(), allow),
     beginAssembly: async (id, plan) => {
       allow('beginAssembly')
       return store.beginAssembly(id, plan)
@@ -86,6 +87,17 @@ const guardStaged = (staged: StagedBlob, allow: Allow): StagedBlob => ({
   discard: async () => {
     allow('discard')
     return staged.discard()
+  },
+})
+
+const guardBatch = (batch: BlobBatch, allow: Allow): BlobBatch => ({
+  put: async (id, name, bytes) => {
+    allow('put')
+    return batch.put(id, name, bytes)
+  },
+  settle: async () => {
+    allow('settle')
+    return batch.settle()
   },
 })
 

@@ -9,3 +9,11 @@ export const release = (piece: Uint8Array): void => {
   const { buffer } = piece
   if (buffer instanceof ArrayBuffer && buffer.byteLength === piece.byteLength) buffer.transfer(0)
 }
+
+/**
+ * Gives all the memory back that a piece is only a part of. Whoever calls owns all of it; the pool out of which Node
+ * makes small buffers, which is a little longer than it says, is nobody's and stays.
+ */
+export const releaseAll = ({ buffer }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength > 2 * Buffer.poolSize) buffer.transfer(0)
+}

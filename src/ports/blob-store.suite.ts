@@ -54,6 +54,20 @@ export const blobStoreSuite = (
       assert.deepEqual(await stagedIds(store), [])
     })
 
+    test('takes many at once, which stay when they are settled', async (store) => {
+      const batch = store.batch()
+      const many = [0, 1, 64 * KiB, 300_001, MiB].map((size) => randomBytes(size))
+      await Promise.all(many.map((bytes) => batch.put(randomUUID(), nameOf(bytes), Uint8Array.from(bytes))))
+      await batch.settle()
+      for (const bytes of many) same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
+      assert.deepEqual(await stagedIds(store), [])
+      // One that is there already is replaced by the same bytes.
+      const again = store.batch()
+      for (const bytes of many) await again.put(randomUUID(), nameOf(bytes), Uint8Array.from(bytes))
+      await again.settle()
+      for (const bytes of many) same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
+    })
+
     test('gives any range', async (store) => {
       const bytes = randomBytes(3 * ahead + 17)
       const name = await put(store, bytes)

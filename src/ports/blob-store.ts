@@ -21,6 +21,12 @@ export interface BlobStore {
   stage(id: string, plan: StagingPlan): Promise<StagedBlob>
 
   /**
+   * For many blobs that are in memory, and that nobody refers to before all of them are durable. What they have in
+   * common is made durable once. Asks nobody.
+   */
+  batch(): BlobBatch
+
+  /**
    * Whether every part of an assembly can be read back before it is published. Where not, only those can that were
    * written with `readBack`, and the others have to be hashed while they come.
    */
@@ -121,6 +127,18 @@ export interface StagedBlob {
   publish(name: BlobName): Promise<void>
   /** Gives the place back. Harmless after publish. */
   discard(): Promise<void>
+}
+
+/** Blobs that are stored together: several puts at once, and `settle` when all of them have resolved. */
+export interface BlobBatch {
+  /**
+   * Stores a blob whole. The bytes belong to the store from now on, as those of {@link StagedBlob.write} do. When it
+   * resolves they are durable and have their name (I3), which a power cut may take from them until `settle`. When it
+   * throws nothing is left of them. Ids as for {@link BlobStore.stage}.
+   */
+  put(id: string, name: BlobName, bytes: Uint8Array): Promise<void>
+  /** When it resolves all of them survive a power cut. When it throws, nobody can tell of any; no second call can. */
+  settle(): Promise<void>
 }
 
 /** What is known of the bytes before they come. */

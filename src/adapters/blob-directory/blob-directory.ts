@@ -4,6 +4,7 @@ import type { BlobName } from '../../ports/blob-name.ts'
 import { BlobMissing, type BlobStore } from '../../ports/blob-store.ts'
 import { errorCode } from '../files/errors.ts'
 import { assembledFile, beginAssembledFile } from './assembled-file.ts'
+import { batchOfFiles } from './batch-of-files.ts'
 import { shareDirectorySyncs } from './directory-syncs.ts'
 import { guarded, storeFailure } from './failures.ts'
 import { fileBytes } from './files.ts'
@@ -48,6 +49,7 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
 
   return {
     stage: (id, plan) => guarded(() => stageFile(publishing, id, plan)),
+    batch: () => batchOfFiles(publishing),
 
     readsParts: true,
 

@@ -90,6 +90,42 @@ describe('publishing', () => {
     }
   })
 
+  it('names each of many once its bytes are synced, and syncs their shard once they all have names', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const events = trace(t)
+    const batch = store.batch()
+    const names = Array.from({ length: 20 }, () => nameInShard('ab'))
+    await Promise.all(names.map((name) => batch.put(`of-${name.slice(0, 32)}`, name, randomBytes(1000))))
+    for (const name of names) {
+      const steps = [`fdatasync of-${name.slice(0, 32)} done`, `rename of-${name.slice(0, 32)} ${name}`]
+      const [synced = -1, renamed = -1] = steps.map((step) => events.indexOf(step))
+      assert.ok(synced >= 0 && synced < renamed)
+    }
+    assert.ok(!events.includes('fsync ab'))
+    const before = events.length
+    await batch.settle()
+    assert.deepEqual(
+      events.slice(before).filter((event) => event.startsWith('fsync')),
+      ['fsync ab', 'fsync ab done'],
+    )
+  })
+
+  it('shows none of many whose bytes cannot be synced, and settles nothing whose shard cannot be', async (t) => {
+    const place = scratch(t)
+    const store = await openBlobDirectory(place)
+    const name = nameInShard('ab')
+    const broken = t.mock.method(fs, 'fdatasync', (_: number, done: Done) => done(failure('EIO')))
+    await assert.rejects(store.batch().put('a', name, randomBytes(1000)), BlobStoreUnavailable)
+    broken.mock.restore()
+    assert.equal(await store.size(name), null)
+    assert.deepEqual(fs.readdirSync(place.staging), [])
+    assert.deepEqual(openFilesUnder(place), [])
+    const batch = store.batch()
+    await batch.put('b', name, randomBytes(1000))
+    t.mock.method(fs, 'fsync', (_: number, done: Done) => done(failure('EIO')))
+    await assert.rejects(batch.settle(), BlobStoreUnavailable)
+  })
+
   it('fails for good when the bytes cannot be synced, and shows nothing', async (t) => {
     const place = scratch(t)
     const store = await openBlobDirectory(place)

@@ -1,5 +1,5 @@
 import { digestOfName } from '../../ports/blob-name.ts'
-import type { BlobStore, StagedRemains } from '../../ports/blob-store.ts'
+import type { BlobStore, StagedBlob, StagedRemains, StagingPlan } from '../../ports/blob-store.ts'
 import { assembledObject, beginAssembledObject } from './assembled-object.ts'
 import { type Bucket, bucketAt, lookAt, type ObjectPlace, type Patience, patience } from './bucket.ts'
 import { emptyPlace } from './emptying.ts'
@@ -29,19 +29,35 @@ const storeIn = (bucket: Bucket): BlobStore => {
   /** Staged blobs of this process of which the store has nothing yet: their bytes, if any, are in memory. */
   const inMemory = new Map<string, StagedRemains>()
 
+  const stage = async (id: string, plan: StagingPlan): Promise<StagedBlob> => {
+    mustBeStagedId(id)
+    if (inMemory.has(id)) throw new Error(`the id ${id} is in use`)
+    inMemory.set(id, {
+      place: id,
+      digest: plan.name === null ? null : digestOfName(plan.name),
+      modifiedAtMs: Date.now(),
+    })
+    return new StagedObject(bucket, id, plan, () => inMemory.delete(id))
+  }
+
   return {
     readsParts: false,
 
-    stage: async (id, plan) => {
-      mustBeStagedId(id)
-      if (inMemory.has(id)) throw new Error(`the id ${id} is in use`)
-      inMemory.set(id, {
-        place: id,
-        digest: plan.name === null ? null : digestOfName(plan.name),
-        modifiedAtMs: Date.now(),
-      })
-      return new StagedObject(bucket, id, plan, () => inMemory.delete(id))
-    },
+    stage,
+
+    // Every object is durable by itself: nothing is left to settle.
+    batch: () => ({
+      put: async (id, name, bytes) => {
+        const staged = await stage(id, { name, bytes: bytes.byteLength })
+        try {
+          await staged.write(bytes)
+          await staged.publish(name)
+        } finally {
+          await staged.discard()
+        }
+      },
+      settle: async () => {},
+    }),
 
     beginAssembly: (id, plan) =>
       guarded(async () => {

@@ -1,9 +1,16 @@
 import { totalOf } from '../../database/counters.queries.ts'
 import type { Database, Queries } from '../../database/database.ts'
+import { atOnce } from '../../kernel/at-once.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { damage, type Finding, quarantined, waiting } from '../../kernel/finding.ts'
-import { checkPage, findingsMax, reclaimQueueCountedMax, removalTriesUnnamed } from '../../kernel/limits/upkeep.ts'
+import {
+  checkedAtOnce,
+  checkPage,
+  findingsMax,
+  reclaimQueueCountedMax,
+  removalTriesUnnamed,
+} from '../../kernel/limits/upkeep.ts'
 import { blobName } from '../../ports/blob-name.ts'
 import type { BlobStore } from '../../ports/blob-store.ts'
 import { knownPlaces } from '../assembly/assembly.queries.ts'
@@ -94,11 +101,13 @@ async function* checkRows({ database, store }: CheckedDeps): AsyncGenerator<Find
   let after = ''
   for (;;) {
     const rows = await blobPage(q, after, checkPage)
-    for (const row of rows) {
-      if (row.state !== 'stored') continue
-      const name = blobName(toSha256(row.sha256), row.generation)
-      const size = await store.size(name)
-      if (size === row.size) continue
+    const sizes: (number | null)[] = []
+    await atOnce(rows, checkedAtOnce, async ({ state, sha256, generation }, index) => {
+      if (state === 'stored') sizes[index] = await store.size(blobName(toSha256(sha256), generation))
+    })
+    for (const [index, row] of rows.entries()) {
+      const size = sizes[index] ?? null
+      if (row.state !== 'stored' || size === row.size) continue
       // It may have been reclaimed between the two looks.
       if (!(await isStoredAs(q, row.sha256, row.generation))) continue
       const where = row.inline === 1 ? 'database' : 'store'

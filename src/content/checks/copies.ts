@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, hash, randomUUID } from 'node:crypto'
+import { ownReadBufferBytesMax } from '../../kernel/limits/engines.ts'
 import { type BlobName, digestOfName } from '../../ports/blob-name.ts'
-import { BlobMissing, type BlobStore } from '../../ports/blob-store.ts'
+import { type BlobBatch, BlobMissing, type BlobStore } from '../../ports/blob-store.ts'
 
 /** A blob by what it is called in the store. */
 interface NamedBytes {
@@ -17,20 +18,30 @@ export const readWhole = async (
   { name, bytes }: NamedBytes,
   take: (piece: Uint8Array) => Promise<void>,
 ): Promise<string | null> => {
-  const stored = await store.size(name)
-  if (stored === null) return 'its bytes are missing'
-  if (stored !== bytes) return `it has ${stored} bytes instead of ${bytes}`
-  const hash = createHash('sha256')
+  const strange = async (): Promise<string | null> => {
+    const stored = await store.size(name)
+    if (stored === null) return 'its bytes are missing'
+    return stored === bytes ? null : `it has ${stored} bytes instead of ${bytes}`
+  }
+  // A small one is read in one step, in which the store sees whether it is as long as that.
+  const isSmall = bytes <= ownReadBufferBytesMax
+  const before = isSmall ? null : await strange()
+  if (before !== null) return before
+  const hashed = createHash('sha256')
+  let read = 0
   try {
-    for await (const piece of await store.open(name, { start: 0, end: bytes })) {
-      hash.update(piece)
+    for await (const piece of await store.open(name, { start: 0, end: bytes }, bytes)) {
+      hashed.update(piece)
+      read += piece.byteLength
       await take(piece)
     }
   } catch (error) {
     if (error instanceof BlobMissing) return 'its bytes are missing'
+    const why = isSmall && read === 0 ? await strange() : null
+    if (why !== null) return why
     throw error
   }
-  const found = hash.digest('hex')
+  const found = hashed.digest('hex')
   return found === digestOfName(name) ? null : `its content has the SHA-256 ${found}`
 }
 
@@ -46,26 +57,52 @@ export class CopyDamaged extends Error {
  */
 export const copyIn = async (
   store: Pick<BlobStore, 'stage'>,
-  { name, bytes }: NamedBytes,
+  blob: NamedBytes,
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<void> => {
-  const staged = await store.stage(randomUUID(), { name, bytes })
+  const staged = await store.stage(randomUUID(), blob)
   try {
-    const hash = createHash('sha256')
-    let length = 0
-    for await (const piece of pieces) {
-      length += piece.byteLength
-      if (length > bytes) throw new CopyDamaged(`it has more than ${bytes} bytes`)
-      hash.update(piece)
+    const hashed = createHash('sha256')
+    for await (const piece of exactly(blob, pieces)) {
+      hashed.update(piece)
       await staged.write(piece)
     }
-    if (length < bytes) throw new CopyDamaged(`it has ${length} bytes instead of ${bytes}`)
-    const found: string = hash.digest('hex')
-    if (found !== digestOfName(name)) throw new CopyDamaged(`its content has the SHA-256 ${found}`)
-    await staged.publish(name)
+    refuseOther(blob.name, hashed.digest('hex'))
+    await staged.publish(blob.name)
   } finally {
     await staged.discard()
   }
+}
+
+/** The same of a blob that is in memory, whole: one of many, which are durable once their batch is settled. */
+export const copyWholeIn = async (batch: BlobBatch, { name, bytes }: NamedBytes, whole: Uint8Array): Promise<void> => {
+  if (whole.byteLength !== bytes) throw new CopyDamaged(`it has ${whole.byteLength} bytes instead of ${bytes}`)
+  refuseOther(name, hash('sha256', whole))
+  await batch.put(randomUUID(), name, whole)
+}
+
+/** A blob that has room in memory, whole. {@link CopyDamaged} where the pieces are more or fewer. */
+export const gathered = async (
+  blob: Pick<NamedBytes, 'bytes'>,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<Uint8Array> => Buffer.concat(await Array.fromAsync(exactly(blob, pieces)))
+
+/** The pieces, as long as they are no more than the blob has, and no fewer at their end. */
+async function* exactly(
+  { bytes }: Pick<NamedBytes, 'bytes'>,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let length = 0
+  for await (const piece of pieces) {
+    length += piece.byteLength
+    if (length > bytes) throw new CopyDamaged(`it has more than ${bytes} bytes`)
+    yield piece
+  }
+  if (length < bytes) throw new CopyDamaged(`it has ${length} bytes instead of ${bytes}`)
+}
+
+const refuseOther = (name: BlobName, found: string): void => {
+  if (found !== digestOfName(name)) throw new CopyDamaged(`its content has the SHA-256 ${found}`)
 }
 
 /**

@@ -185,6 +185,8 @@ export const exportBlobsAtOnce = 4
 export const exportReadAgainDays = 29
 /** Blobs that an import stores at once: each waits for the disk most of the time, and nobody else is there yet. */
 export const importBlobsAtOnce = 16
+/** Blobs below this size are stored whole, out of memory. */
+export const importWholeBytes = MiB
 /** An import remembers how far it is after so many blobs or bytes; after a crash it reads what came later again. */
 export const importBlobsBatch = 256
 export const importBytesBatch = GiB

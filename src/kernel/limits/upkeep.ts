@@ -59,3 +59,5 @@ export const stagingGraceMs = 10 * minute
  */
 export const checkPage = 1_000
 export const findingsMax = 100
+/** Stored blobs that a check looks for at once: looking is waiting, and people's requests wait for the same threads. */
+export const checkedAtOnce = 8

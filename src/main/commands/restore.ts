@@ -24,7 +24,13 @@ export const restoreCommand = async (
     const progress = progressTo((line) => console.error(line))
     await withEngines(
       async (engines) => {
-        const { rows, blobs, bytes, findings } = await restoreFrom(engines, room, manifest, { revokeAll }, progress)
+        const { rows, blobs, bytes, took, findings } = await restoreFrom(
+          engines,
+          room,
+          manifest,
+          { revokeAll },
+          progress,
+        )
         for (const { kind, text } of findings) console.log(`${kind}: ${text}`)
         const damaged = findings.filter(({ kind }) => kind === 'damage').length
         if (damaged > 0) {
@@ -36,6 +42,9 @@ export const restoreCommand = async (
         }
         console.log(
           `Restored ${rows} rows and ${blobs} files with ${bytes} bytes, as they were at ${manifest.snapshotAt}.`,
+        )
+        console.log(
+          `That took, in seconds: ${took.map(({ phase, seconds }) => `${phase} ${seconds.toFixed(2)}`).join(', ')}.`,
         )
         console.log(
           revokeAll

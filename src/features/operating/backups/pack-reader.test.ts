@@ -68,6 +68,34 @@ describe('a reader of packs', () => {
     assert.deepEqual(await read(reader, empty), Buffer.alloc(0))
   })
 
+  it('gives the memory of a pack back once others took its place and nobody works on it', async () => {
+    const { reader, pack } = scene()
+    const entries = await Promise.all(
+      Array.from({ length: 12 }, () => pack(false, randomBytes(200_000), randomBytes(9))),
+    )
+    const seen: Uint8Array[] = []
+    const look = async ([entry]: readonly Entry[], meanwhile: () => Promise<void> = async () => {}): Promise<void> => {
+      assert.ok(entry)
+      await reader.wholeOf(entry, async (whole) => {
+        seen.push(whole)
+        await meanwhile()
+        assert.equal(hash('sha256', whole), entry.digest)
+      })
+    }
+    const [held = [], lent = [], ...others] = entries
+    const [piece] = await Array.fromAsync(reader.bytesOf(lent[0] ?? assert.fail()))
+    await look(lent)
+    await look(held, async () => {
+      for (const other of others) await look(other)
+    })
+    assert.equal(hash('sha256', piece ?? ''), lent[0]?.digest)
+    const [ofLent, ofHeld, ...ofOthers] = seen.map(({ byteLength }) => byteLength)
+    assert.deepEqual([ofLent, ofHeld], [200_000, 0])
+    assert.deepEqual(ofOthers, [0, 0, 0, 0, 0, 0, 200_000, 200_000, 200_000, 200_000])
+    // What was given back is read again.
+    for (const entry of entries) await look(entry)
+  })
+
   it('reads one pack ahead, and the next once something of it was asked for', async () => {
     const { reader, pack, opened } = scene()
     const entries = await Promise.all(['one', 'two', 'three'].map((text) => pack(false, Buffer.from(text))))

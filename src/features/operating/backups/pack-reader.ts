@@ -1,8 +1,20 @@
+import { gathered } from '../../../content/checks/copies.ts'
 import { packBytesMax, packedBelowBytes, packsKept } from '../../../kernel/limits/backups.ts'
+import { releaseAll } from '../../../kernel/piece-memory.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { BackupDamaged, type Room, readData, wholeData } from './data-files.ts'
 import type { Entry } from './entries.ts'
 import { formOf } from './layout.ts'
+
+/** A pack in memory. */
+interface KeptPack {
+  readonly bytes: Promise<Buffer>
+  /** How many work on something of it. */
+  users: number
+  /** Whether pieces of it are with somebody who may keep them: then it is left to the collector. */
+  lent: boolean
+  isKept: boolean
+}
 
 /**
  * Reads blobs by their places in a vault. Packs are read whole, and the last few stay in memory; one may be read ahead
@@ -10,7 +22,7 @@ import { formOf } from './layout.ts'
  */
 export class PackReader {
   readonly #room: Room
-  readonly #packs = new Map<VaultName, Promise<Buffer>>()
+  readonly #packs = new Map<VaultName, KeptPack>()
   /** The pack that is read ahead, until something of it is asked for. */
   #ahead: VaultName | null = null
 
@@ -23,37 +35,70 @@ export class PackReader {
     if (formOf(stored.name).kind === 'blob' || this.#packs.has(stored.name)) return
     if (this.#ahead !== null && this.#packs.has(this.#ahead)) return
     this.#ahead = stored.name
-    // What is wrong with it is said to whoever asks for it.
-    this.#pack(stored).catch(() => {})
+    this.#pack(stored)
   }
 
   /**
    * The bytes of a blob, in the memory of its pack, which stays as it is. Throws {@link BackupDamaged} where its file
    * is not as it was written.
    */
-  async *bytesOf({ stored, offset, bytes }: Entry): AsyncGenerator<Uint8Array> {
+  async *bytesOf(entry: Entry): AsyncGenerator<Uint8Array> {
+    const { stored, bytes } = entry
     if (formOf(stored.name).kind === 'blob') return yield* readData(this.#room, stored)
-    if (stored.name === this.#ahead) this.#ahead = null
-    const pack = await this.#pack(stored)
-    if (offset + bytes > pack.byteLength) throw new BackupDamaged('damaged', stored.name, 'it is too short')
-    if (bytes === 0) return
-    const piece = pack.subarray(offset, offset + bytes)
+    const pack = this.#asked(stored)
+    pack.lent = true
+    const piece = within(entry, await pack.bytes)
     // Whoever takes a piece that is all of its memory may give that back.
-    yield bytes === pack.buffer.byteLength ? Buffer.from(piece) : piece
+    if (bytes > 0) yield bytes === piece.buffer.byteLength ? Buffer.from(piece) : piece
   }
 
-  async #pack(stored: Entry['stored']): Promise<Buffer> {
-    const known = this.#packs.get(stored.name)
-    if (known !== undefined) return await known
-    const reading = wholeData(this.#room, stored, packBytesMax + packedBelowBytes)
-    this.#packs.set(stored.name, reading)
-    const [oldest] = this.#packs.keys()
-    if (this.#packs.size > packsKept && oldest !== undefined) this.#packs.delete(oldest)
+  /** Works on a small blob, whole. Its memory may be given back once that is done. Throws as `bytesOf` does. */
+  async wholeOf(entry: Entry, work: (whole: Uint8Array) => Promise<void>): Promise<void> {
+    const { stored, bytes } = entry
+    if (formOf(stored.name).kind === 'blob') return await work(await gathered(entry, readData(this.#room, stored)))
+    const pack = this.#asked(stored)
+    pack.users += 1
     try {
-      return await reading
-    } catch (error) {
-      this.#packs.delete(stored.name)
-      throw error
+      const piece = within(entry, await pack.bytes)
+      await work(bytes === piece.buffer.byteLength ? Buffer.from(piece) : piece)
+    } finally {
+      pack.users -= 1
+      giveBack(pack)
     }
   }
+
+  #asked(stored: Entry['stored']): KeptPack {
+    if (stored.name === this.#ahead) this.#ahead = null
+    return this.#pack(stored)
+  }
+
+  #pack(stored: Entry['stored']): KeptPack {
+    const known = this.#packs.get(stored.name)
+    if (known !== undefined) return known
+    const bytes = wholeData(this.#room, stored, packBytesMax + packedBelowBytes)
+    const pack: KeptPack = { bytes, users: 0, lent: false, isKept: true }
+    this.#packs.set(stored.name, pack)
+    // What is wrong with it is said to whoever asks for it.
+    bytes.catch(() => {
+      if (this.#packs.get(stored.name) === pack) this.#packs.delete(stored.name)
+    })
+    const [oldest] = this.#packs
+    if (this.#packs.size > packsKept && oldest !== undefined) {
+      this.#packs.delete(oldest[0])
+      oldest[1].isKept = false
+      giveBack(oldest[1])
+    }
+    return pack
+  }
+}
+
+const within = ({ stored, offset, bytes }: Entry, pack: Buffer): Uint8Array => {
+  if (offset + bytes > pack.byteLength) throw new BackupDamaged('damaged', stored.name, 'it is too short')
+  return pack.subarray(offset, offset + bytes)
+}
+
+/** Gives the memory of a pack back at once where nobody has anything of it any more. */
+const giveBack = ({ bytes, users, lent, isKept }: KeptPack): void => {
+  if (users > 0 || lent || isKept) return
+  bytes.then(releaseAll, () => {})
 }

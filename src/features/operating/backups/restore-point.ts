@@ -2,6 +2,7 @@ import type { Row } from '../../../database/moving/rows.queries.ts'
 import { isTableName } from '../../../database/moving/tables.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { entriesAheadMax } from '../../../kernel/limits/backups.ts'
+import type { NamedBlob } from '../moving/named-blobs.ts'
 import type { Restorable, RestorableTable } from '../moving/restorable.ts'
 import { refuseUnlessStoreTakes } from '../moving/restore-blobs.ts'
 import { linesOf, rowIn } from './chunks.ts'
@@ -27,6 +28,12 @@ export const restorablePoint = (room: Room, manifest: Manifest): Restorable => {
   const packs = new PackReader(room)
   /** Where the blobs are that were named last, until they are read. */
   const known = new Map<string, Entry>()
+  const entryOf = ({ digest }: NamedBlob): Entry => {
+    const entry = known.get(digest)
+    if (entry === undefined) throw new RangeError(`nobody has named the blob ${digest}`)
+    known.delete(digest)
+    return entry
+  }
   return {
     digest: manifest.digest,
     kind: 'backup',
@@ -52,12 +59,8 @@ export const restorablePoint = (room: Room, manifest: Manifest): Restorable => {
       if (chunk === undefined) throw new RangeError(`no chunk ${index} of ${table.name}`)
       return (await linesOf(room, chunk)).map((line) => rowIn(chunk, line, table.columns))
     },
-    async *bytesOf({ digest }) {
-      const entry = known.get(digest)
-      if (entry === undefined) throw new RangeError(`nobody has named the blob ${digest}`)
-      known.delete(digest)
-      yield* packs.bytesOf(entry)
-    },
+    bytesOf: (blob) => packs.bytesOf(entryOf(blob)),
+    wholeOf: (blob, work) => packs.wholeOf(entryOf(blob), work),
     damaged: ({ digest }, why) => new Failure('invalid_request', `The blob ${digest} is damaged in the vault: ${why}`),
     async check({ store, freeSpace }, progress) {
       const told = (files: number): void => progress.tell(() => `checked ${files} files of the vault`)

@@ -28,7 +28,10 @@ export interface Restorable {
   /** Every stored blob that it names, in the order of their digests. */
   blobs(): AsyncIterable<NamedBlob>
   rowsOf(table: RestorableTable, index: number): Promise<Row[]>
+  /** The pieces belong to whoever asks. */
   bytesOf(blob: NamedBlob): AsyncIterable<Uint8Array>
+  /** Works on a blob that has room in memory, whole. It stays there until the work is done, and no longer. */
+  wholeOf(blob: NamedBlob, work: (whole: Uint8Array) => Promise<void>): Promise<void>
   /** What to throw where the bytes of a blob are not what it is called. */
   damaged(blob: NamedBlob, why: string): Error
   /** Looks at what can be looked at before anything is changed. */

@@ -1,10 +1,15 @@
-import { CopyDamaged, copyIn, holdsWhole } from '../../../content/checks/copies.ts'
+import { CopyDamaged, copyIn, copyWholeIn, holdsWhole } from '../../../content/checks/copies.ts'
 import type { FreeSpace } from '../../../content/ingest/free-space.ts'
 import { installation, updateInstallation } from '../../../database/moving/installation.queries.ts'
 import { atOnce } from '../../../kernel/at-once.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { importBlobsAtOnce, importBlobsBatch, importBytesBatch } from '../../../kernel/limits/engines.ts'
-import type { BlobStore } from '../../../ports/blob-store.ts'
+import {
+  importBlobsAtOnce,
+  importBlobsBatch,
+  importBytesBatch,
+  importWholeBytes,
+} from '../../../kernel/limits/engines.ts'
+import type { BlobBatch, BlobStore } from '../../../ports/blob-store.ts'
 import type { NamedBlob } from './named-blobs.ts'
 import type { Progress } from './progress.ts'
 import type { Restorable, StoringDeps } from './restorable.ts'
@@ -19,15 +24,18 @@ export const restoreBlobs = async (from: Restorable, deps: StoringDeps, progress
   let batch: NamedBlob[] = []
   let [batchBytes, done] = [0, 0]
   let copying: Promise<void> = Promise.resolve()
-  const copy = async (blob: NamedBlob): Promise<void> => {
+  const copy = async (blob: NamedBlob, together: BlobBatch): Promise<void> => {
     // What is there may be from before a crash, or of another: it is as good as a copy if its bytes are right.
-    if (isEmpty || !(await holdsWhole(store, blob))) await copyBlob(deps, from, blob)
+    if (isEmpty || !(await holdsWhole(store, blob))) await copyBlob(deps, from, blob, together)
     reach('import.blob')
     done += 1
     progress.tell(() => `${done} of ${from.counted.count} files stored`)
   }
   const copyAll = async (blobs: readonly NamedBlob[], through: string): Promise<void> => {
-    await atOnce(blobs, importBlobsAtOnce, copy)
+    const together = store.batch()
+    await atOnce(blobs, importBlobsAtOnce, (blob) => copy(blob, together))
+    // All of them are durable before anything says that they are there.
+    await together.settle()
     await database.transaction(async (tx) => {
       await stillOurs(tx, from)
       await updateInstallation(tx, { imported_through: through })
@@ -67,10 +75,16 @@ const holdsNothing = async (store: Pick<BlobStore, 'list'>): Promise<boolean> =>
   return true
 }
 
-const copyBlob = async ({ store, freeSpace }: StoringDeps, from: Restorable, blob: NamedBlob): Promise<void> => {
+const copyBlob = async (
+  { store, freeSpace }: StoringDeps,
+  from: Restorable,
+  blob: NamedBlob,
+  together: BlobBatch,
+): Promise<void> => {
   await refuseUnlessStoreTakes(freeSpace, blob.bytes)
   try {
-    await copyIn(store, blob, from.bytesOf(blob))
+    if (blob.bytes < importWholeBytes) await from.wholeOf(blob, (whole) => copyWholeIn(together, blob, whole))
+    else await copyIn(store, blob, from.bytesOf(blob))
   } catch (error) {
     if (error instanceof CopyDamaged) throw from.damaged(blob, error.message)
     throw error

@@ -1,6 +1,8 @@
+import { gathered } from '../../../content/checks/copies.ts'
 import type { Vault } from '../../../ports/vault.ts'
 import { claimToRestore } from './claiming.ts'
 import { blobInVault } from './layout.ts'
+import type { NamedBlob } from './named-blobs.ts'
 import { type OpenedExport, openExport, rowsOf } from './opened.ts'
 import { ExportDamaged } from './pieces.ts'
 import type { Progress } from './progress.ts'
@@ -23,6 +25,7 @@ export const restoreExport = async (
 
 const restorable = (opened: OpenedExport): Restorable => {
   const { manifest, withBytes, tables, vault } = opened
+  const bytesOf = ({ digest }: NamedBlob): AsyncIterable<Uint8Array> => vault.open(blobInVault(digest))
   return {
     digest: manifest.digest,
     kind: 'export',
@@ -36,7 +39,8 @@ const restorable = (opened: OpenedExport): Restorable => {
       if (table === undefined || piece === undefined) throw new RangeError(`no piece ${index} of ${name}`)
       return rowsOf(opened, table, piece)
     },
-    bytesOf: ({ digest }) => vault.open(blobInVault(digest)),
+    bytesOf,
+    wholeOf: async (blob, work) => work(await gathered(blob, bytesOf(blob))),
     damaged: ({ digest }, why) => new ExportDamaged(vault, blobInVault(digest), why),
     check: (deps, progress) => checkExport(opened, deps, progress),
   }

@@ -15,10 +15,20 @@ export interface RestoreDeps extends StoringDeps {
   readonly findings: () => AsyncIterable<Finding>
 }
 
+type Phase = 'check' | 'files' | 'rows' | 'search' | 'doctor'
+
+/** What a phase took, in seconds: with what a crash before left to be done. */
+interface PhaseTook {
+  readonly phase: Phase
+  readonly seconds: number
+}
+
 export interface Restored {
   readonly rows: number
   readonly blobs: number
   readonly bytes: number
+  /** How long it took, in its order. */
+  readonly took: readonly PhaseTook[]
   /** What the doctor found. With damage the import is not finished. */
   readonly findings: readonly Finding[]
 }
@@ -39,31 +49,39 @@ export const restore = async (
 ): Promise<Restored> => {
   const { database, reach } = deps
   const { withBytes, counted } = from
+  const took: PhaseTook[] = []
+  const during = async <T>(phase: Phase, work: () => Promise<T>): Promise<T> => {
+    const beganMs = performance.now()
+    const done = await work()
+    took.push({ phase, seconds: (performance.now() - beganMs) / 1000 })
+    return done
+  }
   const begun = await refuseUnlessOurs(database, from)
   const strange = withBytes ? await foreignOwner(deps) : null
   if (strange !== null)
     throw new Failure('already_exists', `${strange} ${namedFirst(from)} with its bytes goes into a store of its own.`)
-  if (!begun) await from.check(deps, progress)
+  if (!begun) await during('check', () => from.check(deps, progress))
   await begin(database, from)
   reach('import.begun')
-  if (withBytes) await restoreBlobs(from, deps, progress)
-  await restoreRows(from, deps, progress)
+  if (withBytes) await during('files', () => restoreBlobs(from, deps, progress))
+  await during('rows', () => restoreRows(from, deps, progress))
   await settle()
-  await makeAllKnown(database)
+  await during('search', () => makeAllKnown(database))
   await database.transaction((tx) => rebuildDerived(tx, database.engine))
   reach('import.rows')
   // Bytes that were left out may be those of the source: from now on the store belongs to this database.
   await adoptStore(deps)
-  let findings = await Array.fromAsync(deps.findings())
+  const examine = (): Promise<Finding[]> => during('doctor', () => Array.fromAsync(deps.findings()))
+  let findings = await examine()
   if (begun && withBytes && isDamaged(findings)) {
     // What was copied before this try may be gone since: its disk may have been replaced.
     await database.transaction((tx) => updateInstallation(tx, { imported_through: '' }))
     await restoreBlobs(from, deps, progress)
-    findings = await Array.fromAsync(deps.findings())
+    findings = await examine()
   }
   if (!isDamaged(findings)) await database.transaction((tx) => updateInstallation(tx, { importing: null }))
   const rows = from.tables.reduce((sum, table) => sum + table.rows, 0)
-  return { rows, blobs: counted.count, bytes: counted.bytes, findings }
+  return { rows, blobs: counted.count, bytes: counted.bytes, took, findings }
 }
 
 const isDamaged = (findings: readonly Finding[]): boolean => findings.some(({ kind }) => kind === 'damage')
