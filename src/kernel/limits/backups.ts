@@ -37,8 +37,6 @@ export const backupManifestBytesMax = 16 * MiB
 export const backupChunksAtOnce = 8
 /** Blobs that are copied at once. People's transfers come first. */
 export const backupBlobsAtOnce = 4
-/** Packs that are written at once: while one waits for its disk the next is compressed. Each is in memory twice. */
-export const packsWrittenAtOnce = 2
 /** Folders of a vault whose names are made durable at once: a part of the thread pool. */
 export const foldersSyncedAtOnce = 8
 /** Small ones that are read at once on their way into a pack. */

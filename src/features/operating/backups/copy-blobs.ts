@@ -6,6 +6,7 @@ import {
   packBytesMax,
   packEntriesMax,
 } from '../../../kernel/limits/backups.ts'
+import { release, releaseAll } from '../../../kernel/piece-memory.ts'
 import { BlobMissing, type BlobStore } from '../../../ports/blob-store.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { compressedWhole } from './coding.ts'
@@ -131,16 +132,19 @@ export class Pack {
     const { room } = deps
     const parts = this.#parts.sort((a, b) => (a.blob.digest < b.blob.digest ? -1 : 1))
     const bytes = Buffer.concat(parts.map((part) => part.bytes))
+    // Each had memory of its own, and nobody asks for it again.
+    for (const part of parts) release(part.bytes)
     // Both in the thread pool, side by side: the main thread hashes what is read for the next pack meanwhile.
     const [digest, smaller] = await Promise.all([sha256Beside(bytes), compressedWhole(bytes)])
-    const compressed = smaller.byteLength * 100 < bytes.byteLength * compressBelowPercent
+    const compressed = smaller.byteLength * 100 < this.#bytes * compressBelowPercent
+    const [kept, other] = compressed ? [smaller, bytes] : [bytes, smaller]
+    releaseAll(other)
     const form = { kind: 'pack', compressed, encrypted: room.coding.encrypted } as const
     const id = room.coding.idOf(digest)
     for (const name of namesToTry(deps, (attempt) => dataName(digest, id, attempt, form))) {
-      const written =
-        (await writeWhole(room, name, 'operators', compressed ? smaller : bytes)) ??
-        (await foundData(room, name, digest))
+      const written = (await writeWhole(room, name, 'operators', kept)) ?? (await foundData(room, name, digest))
       if (written === null) continue
+      releaseAll(kept)
       let offset = 0
       const entries = parts.map(({ blob }) => {
         const entry = { digest: blob.digest, bytes: blob.bytes, offset, stored: written }
