@@ -14,6 +14,7 @@ import { openEngines, realEnvironment } from '../src/main/engines.ts'
 import { openLog } from '../src/main/log.ts'
 import { run } from '../src/main/run.ts'
 import { readSettings } from '../src/main/settings/rules.ts'
+import { startPostgres } from '../test/harness/postgres.ts'
 import { NumberedBlobs, publishNumbered } from './numbered-files.ts'
 import { installed, makeFolder } from './processes.ts'
 import { onEngines } from './scale-site.ts'
@@ -36,7 +37,8 @@ const program = join(root, 'dist/main/svc.js')
  * `npm run bench -- --backups <files>`: backups beside restic's, on the same data: so many small files, half of them
  * text, and one of 4 MiB to each hundred. A first point, a second one with 1 % new, every byte verified, everything
  * restored. restic encrypts always, svc not here; restic's repository is without compression and with. What restic has
- * restored is synced, since svc says of nothing that it is restored before a disk has it. Then ten times as many files,
+ * restored is synced, since svc says of nothing that it is restored before a disk has it. Then the same point into
+ * PostgreSQL, and a first one from there. Then ten times as many files,
  * generated, of which one changes between two points.
  */
 export const measureBackups = async (files: number): Promise<void> => {
@@ -45,6 +47,7 @@ export const measureBackups = async (files: number): Promise<void> => {
   const place = { SVC_DATA_DIR: await makeFolder('backed-up'), SVC_BACKUP_VAULT: `file:${await makeFolder('vault')}` }
   const ways = [await svcWay(place), await resticWay(place, 'off'), await resticWay(place, 'auto')]
   const lines = [['', ...ways.map(({ name }) => name)]]
+  let phases = ''
   const alternately = async (what: string, of: (way: Way) => Promise<Took>): Promise<void> => {
     const took: Took[] = []
     for (const way of ways) took.push(await of(way))
@@ -56,10 +59,35 @@ export const measureBackups = async (files: number): Promise<void> => {
   await store(place, 'second', Math.ceil(files / 100))
   await alternately('1 % new', ({ backup }) => backup())
   await alternately('every byte verified', ({ verify }) => verify())
-  await alternately('restored', ({ restore }) => restore())
+  await alternately('restored', async ({ restore }) => {
+    const took = await restore()
+    phases ||= phasesIn(took)
+    return took
+  })
   console.log(`\n${files} files of 64 KiB, ${Math.ceil(files / 100)} of 4 MiB`)
-  console.log(aligned(lines).concat('\n'))
+  console.log(aligned(lines))
+  // restic has no rows, no search and no doctor.
+  console.log(`svc restored, in seconds: ${phases}`)
+  await measureOnPostgres(place)
   await measureGenerated(files * 10, ['sqlite'])
+}
+
+/** What a restore says of its phases. */
+const phasesIn = ({ said }: Took): string => /in seconds: (.*)\.$/m.exec(said)?.[1] ?? ''
+
+/** The same point restored into PostgreSQL, and a first one taken from there. */
+const measureOnPostgres = async (settings: Environment): Promise<void> => {
+  const postgres = await startPostgres({ fsync: 'on', full_page_writes: 'on', shared_buffers: '256MB' })
+  try {
+    const there = { SVC_DATABASE_URL: await postgres.createDatabase(), SVC_DATA_DIR: await makeFolder('on-postgres') }
+    const restored = await timed(process.execPath, [program, 'restore', 'latest'], { ...settings, ...there })
+    const vault = `file:${await makeFolder('vault-of-postgres')}`
+    const first = await timed(process.execPath, [program, 'backup', 'run'], { ...there, SVC_BACKUP_VAULT: vault })
+    const seconds = [restored, first].map((took) => shown(took.seconds))
+    console.log(`on PostgreSQL: restored in ${seconds[0]} s (${phasesIn(restored)}), first in ${seconds[1]} s\n`)
+  } finally {
+    await postgres.stop()
+  }
 }
 
 interface Way {
