@@ -166,8 +166,14 @@ forEachEngine((engine) => {
       await hands.type(page.getByRole('dialog').getByLabel('Key', { exact: true }), secret)
       await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Add to this tab' }))
       await page.locator('.band.key').waitFor()
-      await hands.press(page.getByRole('button', { name: /Delete as / }))
-      await hands.press(page.getByRole('dialog').getByRole('button', { name: /^Delete/ }))
+      const remove = async (): Promise<void> => {
+        await hands.press(page.getByRole('button', { name: /Delete as / }))
+        await hands.press(page.getByRole('dialog').getByRole('button', { name: /^Delete/ }))
+      }
+      await remove()
+      await hands.undo(page)
+      await page.getByText('other.txt is back').waitFor()
+      await remove()
       // Who leaves before has not asked for it.
       await page.getByRole('button', { name: 'Undo' }).waitFor()
       await page.goto(`${address}/console/r/releases/artifacts?view=deleted`)

@@ -219,6 +219,7 @@ export const endpointsOfOurs: readonly string[] = [
   // npm packages.
   `GET ${repository}/npm/packages`,
   `GET ${repository}/npm/versions`,
+  `DELETE ${repository}/npm/versions`,
   `GET ${repository}/npm/versions/deleted`,
   `GET ${repository}/npm/version`,
   `POST ${repository}/npm/versions/restore`,

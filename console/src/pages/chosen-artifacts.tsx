@@ -5,7 +5,7 @@ import type { OperationId } from '../contract/call.ts'
 import { Act } from '../parts/act.tsx'
 import { Bulk, type Item } from '../parts/bulk.tsx'
 import { usePromotionTargets } from '../parts/promotion.tsx'
-import { tell, tellProblem } from '../parts/toasts.tsx'
+import { tell } from '../parts/toasts.tsx'
 import { ask } from '../session/holders.ts'
 import { said, t } from '../words/words.ts'
 
@@ -100,7 +100,7 @@ const DeleteAll = ({ repository, items, clear, changed, close }: Doing) => {
         changed()
         if (gone.length === 0) return
         if (gone.length === items.length) clear()
-        tell(t('choice.deleted', { count: gone.length }), () => void restore(gone).catch(tellProblem))
+        tell(t('choice.deleted', { count: gone.length }), () => restore(gone))
       }}
     >
       <p>{t('choice.deleting')}</p>

@@ -50,7 +50,7 @@ export const Lfs = () => {
     const oid = deleting ?? ''
     await remove.mutateAsync({ path: { repository, oid } })
     setDeleting(null)
-    tell(t('lfs.wasDeleted'), () => restore.mutate({ path: { repository, oid } }, { onError: tellProblem }))
+    tell(t('lfs.wasDeleted'), () => restore.mutateAsync({ path: { repository, oid } }))
   }
   return (
     <Page title={t('lfs.title')} lead={t('lfs.lead')}>

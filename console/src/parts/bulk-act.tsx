@@ -4,7 +4,7 @@ import type { OperationId } from '../contract/call.ts'
 import { t } from '../words/words.ts'
 import { Act } from './act.tsx'
 import { Bulk, type Item } from './bulk.tsx'
-import { tell, tellProblem } from './toasts.tsx'
+import { tell } from './toasts.tsx'
 
 /** Takes many things away, each by itself, and brings back what went for whoever thinks again. */
 export const BulkAct = ({
@@ -38,8 +38,6 @@ export const BulkAct = ({
   const bringBack = async (gone: readonly Item[]): Promise<void> => {
     try {
       for (const item of gone) await undo(item)
-    } catch (error) {
-      tellProblem(error)
     } finally {
       changed()
     }
@@ -62,7 +60,7 @@ export const BulkAct = ({
             changed()
             if (gone.length === 0) return
             if (gone.length === items.length) clear()
-            tell(t('choice.gone', { count: gone.length }), () => void bringBack(gone))
+            tell(t('choice.gone', { count: gone.length }), () => bringBack(gone))
           }}
         >
           <p>{what}</p>

@@ -54,10 +54,7 @@ export const GivenStages = ({
   }
   const remove = async (entry: Given): Promise<void> => {
     await take(entry.stage)
-    tell(
-      t('artifact.wasUnstaged', { stage: entry.stage }),
-      () => void give(entry.stage, entry.comment).catch(tellProblem),
-    )
+    tell(t('artifact.wasUnstaged', { stage: entry.stage }), () => give(entry.stage, entry.comment))
   }
   return (
     <Section

@@ -4,11 +4,13 @@ import { Icon } from '../look/icons.tsx'
 import { seen } from '../values/unseen.ts'
 import { said, t } from '../words/words.ts'
 
+type Undo = () => Promise<unknown>
+
 interface Toast {
   readonly id: number
   readonly text: string
   readonly tone: 'ok' | 'danger'
-  readonly undo: (() => void) | null
+  readonly undo: Undo | null
 }
 
 let toasts: readonly Toast[] = []
@@ -30,8 +32,11 @@ const show = (toast: Omit<Toast, 'id'>): void => {
   setTimeout(() => drop(id), toast.undo === null ? shownMs : shownMs * 2)
 }
 
-/** Says what was done, and takes it back where it can be. */
-export const tell = (text: string, undo: (() => void) | null = null): void => show({ text, tone: 'ok', undo })
+/**
+ * Says what was done, and takes it back where it can be; what refuses that is said as well. The part of the page that
+ * told it may be gone by then: what is to come after the way back belongs to the promise, not to the end of a mutation.
+ */
+export const tell = (text: string, undo: Undo | null = null): void => show({ text, tone: 'ok', undo })
 
 /** Takes back the newest of what can be; false where nothing can. */
 export const undoNewest = (): boolean => {
@@ -43,7 +48,7 @@ export const undoNewest = (): boolean => {
 
 const takeBack = ({ id, undo }: Toast): void => {
   drop(id)
-  undo?.()
+  undo?.().catch(tellProblem)
 }
 
 /** Says what was refused. */

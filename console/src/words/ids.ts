@@ -602,6 +602,9 @@ export interface Words {
   'npm.about': null
   'npm.attested': null
   'npm.command': null
+  'npm.delete': null
+  'npm.deleteOne': { name: string | number }
+  'npm.deleting': null
   'npm.dependencies': null
   'npm.deprecated': null
   'npm.files': null
@@ -613,6 +616,7 @@ export interface Words {
   'npm.none': null
   'npm.unpacked': null
   'npm.versions': null
+  'npm.wasDeleted': { name: string | number }
   'npm.yes': null
   'outcome.changed': null
   'outcome.not_eligible': null

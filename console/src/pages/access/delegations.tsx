@@ -50,10 +50,7 @@ export const Delegations = ({ id, name, close }: Of & { readonly close: () => vo
                                 onError: tellProblem,
                                 onSuccess: () =>
                                   tell(t('delegation.ended'), () =>
-                                    again.mutate(
-                                      { path: { id, accountId }, body: { actions, ceiling } },
-                                      { onError: tellProblem },
-                                    ),
+                                    again.mutateAsync({ path: { id, accountId }, body: { actions, ceiling } }),
                                   ),
                               },
                             )

@@ -95,7 +95,7 @@ const GroupCard = ({ group }: { readonly group: Group }) => {
                       onError: tellProblem,
                       onSuccess: () =>
                         tell(t('access.wasRevoked', { repository }), () =>
-                          set.mutate({ path: { id: group.id, repository }, body: { access } }),
+                          set.mutateAsync({ path: { id: group.id, repository }, body: { access } }),
                         ),
                     },
                   )

@@ -4,7 +4,7 @@ import { useAsk, useChange } from '../../contract/asking.ts'
 import { Icon } from '../../look/icons.tsx'
 import { Act } from '../../parts/act.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
-import { tell, tellProblem } from '../../parts/toasts.tsx'
+import { tell } from '../../parts/toasts.tsx'
 import { useMay } from '../../session/holders.ts'
 import { said, t } from '../../words/words.ts'
 import type { Of } from './of.ts'
@@ -29,18 +29,11 @@ export const Delete = ({ repository, id, name }: Of & { readonly name: string })
     }
     setOpen(false)
     await navigate({ to: '/r/$repository/artifacts', params: { repository }, search: { view: 'deleted' } })
-    tell(t('artifact.wasDeleted', { name }), () =>
-      restore.mutate(
-        { path: { repository, id } },
-        {
-          onError: tellProblem,
-          onSuccess: () => {
-            tell(t('artifacts.restored', { name }))
-            void navigate({ to: '/r/$repository/artifacts/$id', params: { repository, id } })
-          },
-        },
-      ),
-    )
+    tell(t('artifact.wasDeleted', { name }), async () => {
+      await restore.mutateAsync({ path: { repository, id } })
+      tell(t('artifacts.restored', { name }))
+      await navigate({ to: '/r/$repository/artifacts/$id', params: { repository, id } })
+    })
   }
   const blockers = check.data?.blockers ?? []
   return (

@@ -36,7 +36,7 @@ export const References = ({ repository, id }: Of) => {
         onError: tellProblem,
         onSuccess: () =>
           tell(t('reference.wasGivenUp', { key: given }), () =>
-            add.mutate({ path: { repository, id }, body: { key: given } }, { onError: tellProblem }),
+            add.mutateAsync({ path: { repository, id }, body: { key: given } }),
           ),
       },
     )

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useChange } from '../../contract/asking.ts'
 import { Act } from '../../parts/act.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
-import { tell, tellProblem } from '../../parts/toasts.tsx'
+import { tell } from '../../parts/toasts.tsx'
 import { t } from '../../words/words.ts'
 
 /** Ends a path, and takes that back. */
@@ -23,13 +23,10 @@ export const Ending = ({
   const run = async (): Promise<void> => {
     const gone = await remove.mutateAsync({ path: { repository }, body: { path, expectedRevision: revision } })
     setOpen(false)
-    tell(t('file.wasRemoved', { path }), () => {
-      restore
-        .mutateAsync({
-          path: { repository },
-          body: { path, sourceRevision: revision, expectedRevision: gone.revision },
-        })
-        .then(() => tell(t('file.back')), tellProblem)
+    const body = { path, sourceRevision: revision, expectedRevision: gone.revision }
+    tell(t('file.wasRemoved', { path }), async () => {
+      await restore.mutateAsync({ path: { repository }, body })
+      tell(t('file.back'))
     })
   }
   if (removed) return null

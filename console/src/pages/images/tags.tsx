@@ -51,10 +51,7 @@ export const Tags = ({ repository, image }: OfImage) => {
     await remove.mutateAsync({ path: { repository }, query: { image, tag, expectedDigest: digest } })
     setRemoving(null)
     tell(t('images.wasUntagged', { tag }), () =>
-      put.mutate(
-        { path: { repository }, body: { image, tag, digest, expectedDigest: null } },
-        { onError: tellProblem },
-      ),
+      put.mutateAsync({ path: { repository }, body: { image, tag, digest, expectedDigest: null } }),
     )
   }
   return (

@@ -8,3 +8,11 @@ export interface OfPackage {
 export interface OfVersion extends OfPackage {
   readonly version: string
 }
+
+/** Lists that are others once a version was deleted or is back. */
+export const touchedByDeletion = [
+  'listDeletedNpmVersions',
+  'listNpmVersions',
+  'listNpmPackages',
+  'getNpmVersion',
+] as const

@@ -6,6 +6,7 @@ import { Facts, Page } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Size, shownAs, Written } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
+import { DeleteVersion } from './delete-version.tsx'
 import type { OfPackage, OfVersion } from './of.ts'
 import { PromoteVersion, VersionLifeline, VersionStages, WhyVersion } from './promotion.tsx'
 
@@ -34,7 +35,17 @@ export const Version = (of: OfVersion) => {
   const open = aboutOrHistory(useSearch({ from: '/r/$repository/npm' }).tab)
   const read = useAsk('getNpmVersion', { path: { repository }, query: { package: name, version } })
   return (
-    <Page title={`${name}@${version}`} mono lead={<Way {...of} />} actions={<PromoteVersion {...of} />}>
+    <Page
+      title={`${name}@${version}`}
+      mono
+      lead={<Way {...of} />}
+      actions={
+        <>
+          <PromoteVersion {...of} />
+          <DeleteVersion {...of} />
+        </>
+      }
+    >
       <AboutAndHistory open={open} />
       {open === 'history' ? (
         <div className="aside">

@@ -5,7 +5,7 @@ import { Icon } from '../../look/icons.tsx'
 import { Act } from '../../parts/act.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { Section } from '../../parts/page.tsx'
-import { tell, tellProblem } from '../../parts/toasts.tsx'
+import { tell } from '../../parts/toasts.tsx'
 import { refreshSession, useMay } from '../../session/holders.ts'
 import { shortBytes } from '../../values/format.ts'
 import { t } from '../../words/words.ts'
@@ -40,7 +40,7 @@ export const DeleteRepository = ({ repository }: Of) => {
     setOpen(false)
     await refreshSession()
     await navigate({ to: '/r' })
-    tell(t('settings.wasDeleted', { name: repository }), () => void comeBack().catch(tellProblem))
+    tell(t('settings.wasDeleted', { name: repository }), comeBack)
   }
   return (
     <Section title={t('settings.end')}>
