@@ -258,6 +258,8 @@ export interface StagedRemains {
   /** The digest of the name under which it would be published, where the store knows it. */
   readonly digest: Sha256 | null
   readonly modifiedAtMs: number
+  /** Asks when bytes came last, where `modifiedAtMs` says when the place was begun: one request, so for few. */
+  readonly lastWrittenMs?: () => Promise<number>
 }
 
 interface Space {

@@ -10,6 +10,7 @@ import {
 } from '../../../test/harness/faulty-proxy.ts'
 import { createBucket, type TestBucket } from '../../../test/harness/object-store.ts'
 import { objectStoreUrl, stopOwnObjectStore } from '../../../test/harness/shared-object-store.ts'
+import { until } from '../../../test/harness/until.ts'
 import { objectStoreTriesMax } from '../../kernel/limits/engines.ts'
 import { MiB } from '../../kernel/units.ts'
 import { AssemblyLost, type BlobStore, BlobStoreUnavailable } from '../../ports/blob-store.ts'
@@ -57,6 +58,27 @@ describe('an object store that fails', () => {
   const busy = { kind: 'answer', status: 503, body: errorBody('SlowDown') } as const
 
   describe('is asked for no more than it takes', () => {
+    it('what is under way is asked when its bytes came last', async () => {
+      const bytes = randomBytes(48 * MiB)
+      const staged = await store.stage(randomUUID(), declared(bytes))
+      const write = async (from: number, to: number): Promise<void> => {
+        for (let at = from; at < to; at += MiB) await staged.write(Uint8Array.from(bytes.subarray(at, at + MiB)))
+      }
+      const remains = async () => {
+        const all = await Array.fromAsync(store.listStaged())
+        return all.find(({ lastWrittenMs }) => lastWrittenMs !== undefined)
+      }
+      await write(0, 20 * MiB)
+      await until('it has begun', async () => (await remains()) !== undefined)
+      const begun = await remains()
+      const before = (await begun?.lastWrittenMs?.()) ?? Number.NaN
+      await write(20 * MiB, 48 * MiB)
+      await until('more has come', async () => ((await begun?.lastWrittenMs?.()) ?? 0) > before)
+      assert.ok(before >= (begun?.modifiedAtMs ?? Number.NaN))
+      await staged.discard()
+      assert.equal(await begun?.lastWrittenMs?.(), begun?.modifiedAtMs)
+    })
+
     it('one request stores what is small, declared or not', async () => {
       for (const known of [true, false]) {
         const bytes = randomBytes(100_000)

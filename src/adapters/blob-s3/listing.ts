@@ -1,9 +1,9 @@
-import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { ListMultipartUploadsCommand, ListObjectsV2Command, ListPartsCommand } from '@aws-sdk/client-s3'
 import { emptyPagesMax } from '../../kernel/limits/engines.ts'
 import { digestOfName } from '../../ports/blob-name.ts'
 import type { StagedRemains, StoredBlob } from '../../ports/blob-store.ts'
 import { type Bucket, persistently } from './bucket.ts'
-import { guarded, UnfitAnswer } from './failures.ts'
+import { guarded, isMissing, UnfitAnswer } from './failures.ts'
 import { uploadPlace } from './keys.ts'
 import type { Upload } from './uploads.ts'
 
@@ -80,6 +80,29 @@ export async function* uploadsBelow(
   } while (from !== undefined)
 }
 
+/** When the last part of an upload came, in ms since 1970; `begunMs` where it has none, or is gone by now. */
+const lastPartMs = async (bucket: Bucket, { key, uploadId }: Upload, begunMs: number): Promise<number> => {
+  let last = begunMs
+  let from: string | undefined
+  do {
+    const what = { Bucket: bucket.name, Key: key, UploadId: uploadId, PartNumberMarker: from }
+    const send = (abortSignal: AbortSignal) => bucket.client.send(new ListPartsCommand(what), { abortSignal })
+    const page = await guarded(async () => {
+      try {
+        return await persistently(bucket, send)
+      } catch (error) {
+        if (isMissing(error)) return null
+        throw error
+      }
+    })
+    for (const { LastModified } of page?.Parts ?? []) last = Math.max(last, LastModified?.getTime() ?? 0)
+    const next = page?.IsTruncated === true ? page.NextPartNumberMarker : undefined
+    if (next !== undefined && Number(next) <= Number(from ?? 0)) throw new UnfitAnswer('its listing has no end')
+    from = next
+  } while (from !== undefined)
+  return last
+}
+
 export async function* storedBlobs(bucket: Bucket): AsyncGenerator<StoredBlob> {
   for await (const { key, bytes } of objectsBelow(bucket, bucket.keys.blobs)) {
     const name = bucket.keys.blobOf(key)
@@ -93,7 +116,8 @@ export async function* stagedRemains(bucket: Bucket): AsyncGenerator<StagedRemai
   for await (const { key, uploadId, modifiedAtMs } of uploadsBelow(bucket, keys.all)) {
     const name = keys.blobOf(key)
     const place = name === null ? keys.placeOf(key) : uploadPlace(name, uploadId)
-    if (place !== null) yield { place, digest: name === null ? null : digestOfName(name), modifiedAtMs }
+    const lastWrittenMs = () => lastPartMs(bucket, { key, uploadId }, modifiedAtMs)
+    if (place !== null) yield { place, digest: name === null ? null : digestOfName(name), modifiedAtMs, lastWrittenMs }
   }
   for await (const { key, modifiedAtMs } of objectsBelow(bucket, keys.staging)) {
     const place = keys.placeOf(key)

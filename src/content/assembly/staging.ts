@@ -17,8 +17,9 @@ type Run = ReturnType<typeof upkeepRun>
 /**
  * Removes staging places that nobody writes to: those of dead processes. `inUse` says which of some places a transfer
  * is writing to; assemblies are known here. Young ones are left alone, because their row may not have been visible yet;
- * young by the store's clock or by that of the process that named them, which may not agree with ours. One that cannot
- * be removed is passed over. Returns how many went.
+ * young by the store's clock or by that of the process that named them, which may not agree with ours. So are those
+ * that still grow: bytes of a backup come back without a transfer that anybody could see. One that cannot be removed is
+ * passed over. Returns how many went.
  */
 export const sweepStaging = async (
   deps: StagingDeps,
@@ -30,13 +31,17 @@ export const sweepStaging = async (
   const sweep = async (old: readonly StagedRemains[]): Promise<void> => {
     if (old.length === 0) return
     const used = await inUse(old)
-    const places = old.map(({ place }) => place).filter((place) => !used.has(place))
-    const assemblies = new Set(places.length === 0 ? [] : await knownPlaces(database.reader, places))
+    const places = new Map(old.flatMap((remains) => (used.has(remains.place) ? [] : [[remains.place, remains]])))
+    const assemblies = new Set(places.size === 0 ? [] : await knownPlaces(database.reader, [...places.keys()]))
     // What knew them no more is gone for good, also after a power cut (I2).
     await database.settled()
-    for (const place of new Set(places)) {
+    for (const [place, remains] of places) {
       if (assemblies.has(place)) continue
-      if (await run.attempt(`removing the staging place ${place}`, () => store.discardStaged(place))) swept += 1
+      await run.attempt(`removing the staging place ${place}`, async () => {
+        if (clock.now() - ((await remains.lastWrittenMs?.()) ?? 0) < stagingGraceMs) return
+        await store.discardStaged(place)
+        swept += 1
+      })
     }
   }
   await run.attempt('the look through staging', async () => {

@@ -147,6 +147,26 @@ forEachEngine((engine) => {
       assert.equal(reports.length, 1)
     })
 
+    it('leaves a staged place alone that was begun long ago and still grows', async () => {
+      const { parts: engines, tick, common } = await open()
+      const place = randomUUID()
+      await (await engines.store.stage(place, unplanned)).write(Buffer.from('slowly'))
+      await until('it is there', async () => (await Array.fromAsync(engines.store.listStaged())).length === 1)
+      tick(2 * stagingGraceMs)
+      let writtenMs = common.clock.now() - stagingGraceMs / 2
+      const store: BlobStore = {
+        ...engines.store,
+        async *listStaged() {
+          for await (const remains of engines.store.listStaged())
+            yield { ...remains, lastWrittenMs: () => Promise.resolve(writtenMs) }
+        },
+      }
+      assert.equal(await sweepUploads({ ...common, store }), 0)
+      writtenMs -= stagingGraceMs
+      assert.equal(await sweepUploads({ ...common, store }), 1)
+      assert.deepEqual(await Array.fromAsync(engines.store.listStaged()), [])
+    })
+
     it('passes over blobs that cannot be given up', async () => {
       const { parts: engines, reports, q } = await open()
       const digests = ['first', 'second', 'third'].map((text) => toSha256(digestOf(text))).sort()
