@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Browser, Page, Request } from 'playwright-core'
+import { MiB } from '../../src/kernel/units.ts'
 import { faultsOfAccess, openBrowser, visitAs } from '../harness/browser.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -17,6 +19,7 @@ import { runProgram } from '../harness/processes.ts'
 import { newFile, openUpload } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
+import { startSlowly } from '../harness/slow-client.ts'
 import { until } from '../harness/until.ts'
 
 after(closeConnections)
@@ -70,7 +73,7 @@ forEachEngine((engine) => {
     let owner: Person
     let ann: Person
     before(async () => {
-      service = await startService(engine)
+      service = await startService(engine, { settings: { SVC_DOWNLOAD_SLOTS: '1' } })
       owner = await createOwner(service)
       ann = await createPerson(service, 'ann')
       await createRepository(service, 'builds')
@@ -570,6 +573,29 @@ forEachEngine((engine) => {
       assert.deepEqual(Object.keys((await npm.document('gone')).json.versions), ['1.1.0'])
       await hands.undo(page)
       await page.getByRole('link', { name: '1.0.0', exact: true }).waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('tells of a download that waits why it does, and begins it by itself when its turn comes', async () => {
+      const bytes = randomBytes(24 * MiB)
+      const base = '/api/v1/repositories/releases'
+      const large = { path: `${base}/raw/large.img`, credential: owner.token }
+      const stored = await expectAnswer(service, { ...large, method: 'PUT', body: bytes }, 201)
+      const slow = await startSlowly(service.url, large)
+      const { context, page, faults } = await visitAs(browser, service)
+      await page.goto(`${service.url}/console/r/releases/artifacts/${stored.json.artifact.id}`)
+      const button = page.getByRole('button', { name: 'Download', exact: true })
+      await hands.press(button)
+      await page.getByText('All places are taken. This download waits').waitFor()
+      assert.deepEqual(await faultsOfAccess(page), [])
+      await hands.press(page.getByRole('button', { name: 'Do not wait' }))
+      await page.getByText('All places are taken').waitFor({ state: 'detached' })
+      await hands.press(button)
+      await page.getByText('All places are taken').waitFor()
+      const [begun] = await Promise.all([page.waitForEvent('download'), slow.vanish()])
+      assert.ok((await readFile(await begun.path())).equals(bytes))
+      assert.equal(begun.suggestedFilename(), 'large.img')
       assert.deepEqual(faults, [])
       await context.close()
     })

@@ -373,7 +373,7 @@ export interface Contract {
   }
   /** Download a published file. */
   getArtifactContent: {
-    given: { path: { repository: string; id: string }; query?: { token?: string }; headers?: { range?: string; 'if-range'?: string; 'if-match'?: string; 'if-none-match'?: string; 'if-modified-since'?: string; 'if-unmodified-since'?: string; 'svc-download-id'?: string; 'svc-queue-ticket'?: string; 'svc-download-class'?: 'interactive' | 'release' | 'bulk' | 'background'; 'svc-redirect'?: 'never' } }
+    given: { path: { repository: string; id: string }; query?: { token?: string; downloadId?: string }; headers?: { range?: string; 'if-range'?: string; 'if-match'?: string; 'if-none-match'?: string; 'if-modified-since'?: string; 'if-unmodified-since'?: string; 'svc-download-id'?: string; 'svc-queue-ticket'?: string; 'svc-download-class'?: 'interactive' | 'release' | 'bulk' | 'background'; 'svc-redirect'?: 'never' } }
     answer: null
   }
   /** List published files. */

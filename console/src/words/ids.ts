@@ -358,6 +358,8 @@ export interface Words {
   'file.same': null
   'file.toNewest': null
   'file.tooLarge': null
+  'file.waitNoMore': null
+  'file.waits': { waiting: number; seconds: string | number }
   'file.wasRemoved': { path: string | number }
   'file.whole': null
   'files.command': null

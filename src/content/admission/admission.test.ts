@@ -194,6 +194,20 @@ describe('the admission of a session', () => {
     assert.equal(admission.state.held, 1)
   })
 
+  it('is joined by a request that comes once while it has its turn; else that is held, as one without an id', async () => {
+    const { admission, time } = scene(1)
+    const first = entered(admission, session('first'))
+    const joined = entered(admission, session('first', { comesOnce: true }))
+    const late = held(admission, session('second', { comesOnce: true }))
+    first.end()
+    await settled()
+    assert.deepEqual(late, {})
+    joined.end()
+    time.pass(downloadRestMs)
+    await settled()
+    assert.ok(late.slot)
+  })
+
   it('is another one for another caller, id or content', () => {
     const { admission } = scene(8)
     entered(admission, session('a'))

@@ -21,7 +21,7 @@ import type { DownloadMeter } from './meter.ts'
 import { RangesTogether } from './ranges-together.ts'
 import { closing, tooLong, tooMany } from './refusals.ts'
 import { SendingSlot } from './sending-slot.ts'
-import type { Session, Waiter } from './session.ts'
+import { type Session, sessionKey, type Waiter } from './session.ts'
 import type { Tickets } from './tickets.ts'
 
 /**
@@ -127,8 +127,14 @@ class FairAdmission implements Admission {
     if (this.#closed) throw closing()
     const small = download.bytes <= smallDownloadBytes ? this.#small.get(download.downloadClass) : undefined
     if (small !== undefined) return small
-    if (download.id !== undefined) return this.#ofSession(download)
+    if (download.id !== undefined && !(download.comesOnce === true && !this.#hasSlot(download)))
+      return this.#ofSession(download)
     return download.sideBySide ? this.#together.enter(download) : this.#once(download)
+  }
+
+  #hasSlot(download: Download): boolean {
+    const session = this.#sessions.get(sessionKey(download))
+    return session !== undefined && session.slot !== null && session.wish === null
   }
 
   resize(slots: number): void {
@@ -188,7 +194,7 @@ class FairAdmission implements Admission {
 
   #ofSession(download: Download): Slot {
     const { clock, tickets } = this.#deps
-    const key = [download.caller, download.downloadClass, download.id, download.content].join('\0')
+    const key = sessionKey(download)
     const known = this.#sessions.get(key)
     if (known !== undefined) return this.#again(known, download)
     const waitedSinceMs = download.ticket === undefined ? null : tickets.read(key, download.ticket)
@@ -305,6 +311,7 @@ class FairAdmission implements Admission {
       headers: {
         'svc-queue-ticket': tickets.issue(session.key, session.sinceMs),
         'svc-download-class': session.download.downloadClass,
+        'svc-queue-waiting': String(this.#queue.length),
       },
     })
   }

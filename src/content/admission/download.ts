@@ -16,6 +16,8 @@ export interface Download {
   readonly ticket: string | undefined
   /** A range without an id of a client that fetches several at once: they take one turn together. */
   readonly sideBySide: boolean
+  /** Whoever sent it does not come again by themselves: where its download has no turn yet, it is held until then. */
+  readonly comesOnce?: boolean
   /** Of the request: its place in the line and its turn end with it. */
   readonly scope: Scope
   /** Ends its connection. */

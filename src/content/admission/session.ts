@@ -10,6 +10,10 @@ export interface Waiter {
   readonly giveUp: () => void
 }
 
+/** What all requests of a session have in common. */
+export const sessionKey = ({ caller, downloadClass, id, content }: Download): string =>
+  [caller, downloadClass, id, content].join('\0')
+
 /** A download with an id, whose requests share one slot. */
 export interface Session {
   readonly key: string

@@ -48,6 +48,8 @@ export interface ServeRequest extends ReadByProxies {
   readonly ticket: string | undefined
   /** Its client has no ids, and fetches ranges of one file side by side: they take one turn. */
   readonly rangesTogether?: true
+  /** Its client does not ask again: it joins the download that `id` names while that has its turn, and is held else. */
+  readonly comesOnce?: boolean
   /** The client does not go to the object store. */
   readonly staysHere?: boolean
   /** Of the request: its turn and the open bytes end with it. */
@@ -142,7 +144,7 @@ const addressOf = async (deps: ServeDeps, { digest, name, mediaType = anyBytes }
 const slotFor = (
   deps: ServeDeps,
   served: Served,
-  { downloadClass, caller, id, ticket, rangesTogether, scope, hangUp, admitAgain }: ServeRequest,
+  { downloadClass, caller, id, ticket, rangesTogether, comesOnce, scope, hangUp, admitAgain }: ServeRequest,
   range: ByteRange,
   isPart: boolean,
 ): Promise<Slot> | Slot => {
@@ -157,6 +159,7 @@ const slotFor = (
     id,
     ticket,
     sideBySide: isPart && rangesTogether === true,
+    comesOnce: comesOnce === true,
     scope,
     hangUp,
   })

@@ -26,9 +26,11 @@ export const artifactHandlers = (deps: ArtifactHandlerDeps): BoundOperation[] =>
     status: 200,
     json: toRecord(await publishedArtifact(deps.database.reader, path.repository, path.id), 'available'),
   })),
-  handle(operations.getArtifactContent, async ({ path, headers, caller, request }) => {
+  handle(operations.getArtifactContent, async ({ path, query, headers, caller, request }) => {
     const row = await publishedArtifact(deps.database.reader, path.repository, path.id)
     const file = { digest: toSha256(row.sha256), bytes: row.size, name: row.name, modifiedAt: row.published_at }
-    return serve(deps, file, downloadAsked({ headers, caller, request }))
+    const asked = downloadAsked({ headers, caller, request })
+    const id = asked.id ?? query.downloadId
+    return serve(deps, file, { ...asked, id, comesOnce: asked.id === undefined && id !== undefined })
   }),
 ]

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../../contract/download.ts'
 import { fields, IdCursor, inRepository, OrderOfTime, pageLimit, Uuid } from '../../../contract/schemas.ts'
+import { patterns } from '../../../kernel/names.ts'
 import { ArtifactPage, ArtifactRecord } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}/artifacts'
@@ -42,7 +43,15 @@ export const getArtifactContent = defineOperation({
   download: true,
   linkable: true,
   pathParameters: one,
-  query: fields({ token: Type.Optional(Type.String({ description: 'a download link instead of Authorization' })) }),
+  query: fields({
+    token: Type.Optional(Type.String({ description: 'a download link instead of Authorization' })),
+    downloadId: Type.Optional(
+      Type.String({
+        pattern: patterns.downloadId,
+        description: 'takes part in the turn that this Svc-Download-Id has; for a browser that follows a link',
+      }),
+    ),
+  }),
   headers: DownloadHeaders,
   responses: downloadResponses,
 })
