@@ -80,7 +80,8 @@ const noting = (calls: string[]): BlobStore => {
       yield await note('list on', { name, bytes: 2 })
     },
     listStaged: async function* () {
-      yield await note('listStaged', { place: 'a', digest: null, modifiedAtMs: 0 })
+      const lastWrittenMs = () => note('lastWrittenMs', 5)
+      yield await note('listStaged', { place: 'a', digest: null, modifiedAtMs: 0, lastWrittenMs })
     },
     discardStaged: (id) => note(`discardStaged ${id}`, undefined),
     address: (name, { seconds }) => note(`address ${name} ${seconds}`, null),
@@ -123,7 +124,8 @@ describe('guardBlobStore', () => {
     assert.equal(await store.size(name), 2)
     assert.equal(await store.delete(name), true)
     assert.equal((await Array.fromAsync(store.list())).length, 2)
-    assert.equal((await Array.fromAsync(store.listStaged())).length, 1)
+    const remains = await Array.fromAsync(store.listStaged())
+    assert.deepEqual(await Promise.all(remains.map(async ({ lastWrittenMs }) => await lastWrittenMs?.())), [5])
     await store.discardStaged('b')
     assert.equal(await store.owner(), null)
     await store.sign('me')
@@ -139,6 +141,7 @@ describe('guardBlobStore', () => {
         'list',
         'list on',
         'listStaged',
+        'lastWrittenMs',
         'discardStaged b',
         'owner',
         'sign me',
@@ -206,6 +209,7 @@ describe('guardBlobStore', () => {
     const begun = store.list()[Symbol.asyncIterator]()
     await pieces.next()
     await begun.next()
+    const [remains] = await Array.fromAsync(store.listStaged())
     const before = [...calls]
     transaction.open = true
     await assert.rejects(staged.write(new Uint8Array(1)), refusal('write'))
@@ -223,6 +227,7 @@ describe('guardBlobStore', () => {
     await assert.rejects(pieces.next(), refusal('reading'))
     await assert.rejects(listing.next(), refusal('list'))
     await assert.rejects(begun.next(), refusal('list'))
+    await assert.rejects(async () => remains?.lastWrittenMs?.(), refusal('lastWrittenMs'))
     assert.deepEqual(calls, before)
   })
 

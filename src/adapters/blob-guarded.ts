@@ -1,4 +1,12 @@
-import type { Assembly, BlobBatch, BlobStore, GrowingBlob, StagedBlob, StagedPart } from '../ports/blob-store.ts'
+import type {
+  Assembly,
+  BlobBatch,
+  BlobStore,
+  GrowingBlob,
+  StagedBlob,
+  StagedPart,
+  StagedRemains,
+} from '../ports/blob-store.ts'
 
 /**
  * The same store, for whoever must not wait for it inside a database transaction (I5): while `forbidden()` is true,
@@ -48,7 +56,7 @@ export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): Blob
     },
     listStaged: () => {
       allow('listStaged')
-      return guardListing(store.listStaged(), 'listStaged', allow)
+      return guardRemains(guardListing(store.listStaged(), 'listStaged', allow), allow)
     },
     discardStaged: async (place) => {
       allow('discardStaged')
@@ -178,5 +186,16 @@ async function* guardListing<T>(entries: AsyncIterable<T>, call: string, allow: 
   for await (const entry of entries) {
     yield entry
     allow(call)
+  }
+}
+
+async function* guardRemains(all: AsyncIterable<StagedRemains>, allow: Allow): AsyncGenerator<StagedRemains> {
+  for await (const remains of all) {
+    const { lastWrittenMs } = remains
+    const guarded = async (): Promise<number> => {
+      allow('lastWrittenMs')
+      return (await lastWrittenMs?.()) ?? remains.modifiedAtMs
+    }
+    yield lastWrittenMs === undefined ? remains : { ...remains, lastWrittenMs: guarded }
   }
 }
