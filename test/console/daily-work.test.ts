@@ -596,6 +596,11 @@ forEachEngine((engine) => {
       const [begun] = await Promise.all([page.waitForEvent('download'), slow.vanish()])
       assert.ok((await readFile(await begun.path())).equals(bytes))
       assert.equal(begun.suggestedFilename(), 'large.img')
+      // What is small waits for nobody, and an empty file has no first byte to ask for.
+      const empty = await expectAnswer(service, { ...large, path: `${base}/raw/empty`, method: 'PUT', body: '' }, 201)
+      await page.goto(`${service.url}/console/r/releases/artifacts/${empty.json.artifact.id}`)
+      const [nothing] = await Promise.all([page.waitForEvent('download'), hands.press(button)])
+      assert.equal((await readFile(await nothing.path())).byteLength, 0)
       assert.deepEqual(faults, [])
       await context.close()
     })

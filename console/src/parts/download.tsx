@@ -6,7 +6,7 @@ import { randomId } from '../platform/ids.ts'
 import { ask } from '../session/holders.ts'
 import { t } from '../words/words.ts'
 import { tellProblem } from './toasts.tsx'
-import { type Standing, takeTurn } from './turn.ts'
+import { type Standing, smallBytes, takeTurn } from './turn.ts'
 
 const seconds = 5 * 60
 const bytesPerSecondSlow = 256 * 1024
@@ -36,14 +36,16 @@ const downloadArtifact = async (
   const ttlSeconds = Math.min(secondsMax, Math.max(seconds, Math.ceil(size / bytesPerSecondSlow)))
   const { url } = await ask('createLink', { path: { repository, id }, body: { ttlSeconds } })
   const address = linkAddress(url)
-  const downloadId = randomId()
-  const letGo = await takeTurn(address.href, downloadId, tell, signal)
-  address.searchParams.set('downloadId', downloadId)
+  if (size > smallBytes) {
+    const downloadId = randomId()
+    const letGo = await takeTurn(address.href, downloadId, tell, signal)
+    address.searchParams.set('downloadId', downloadId)
+    setTimeout(letGo, handOverMs)
+  }
   const link = document.createElement('a')
   link.href = address.href
   link.download = ''
   link.click()
-  setTimeout(letGo, handOverMs)
 }
 
 export const Download = (wanted: Wanted) => {

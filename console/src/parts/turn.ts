@@ -8,7 +8,7 @@ export interface Standing {
 }
 
 /** What needs no turn is no larger than this. */
-const smallBytes = 64 * 1024
+export const smallBytes = 64 * 1024
 
 /**
  * Asks until the download that `id` names has its turn, and tells how it stands meanwhile. Answers what lets go of it:
